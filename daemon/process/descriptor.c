@@ -50,43 +50,6 @@ descriptor_takes_recording(int fd)
 		S_ISREG(st.stx_mode);
 }
 
-bool
-descriptor_is_pseudo(int fd)
-{
-	static const uint32_t kinds[] = {
-		PROC_SUPER_MAGIC,
-		SYSFS_MAGIC,
-		DEBUGFS_MAGIC,
-		TRACEFS_MAGIC,
-		CGROUP_SUPER_MAGIC,
-		CGROUP2_SUPER_MAGIC,
-		SECURITYFS_MAGIC,
-		SELINUX_MAGIC,
-		SMACK_MAGIC,
-		BPF_FS_MAGIC,
-		PSTOREFS_MAGIC,
-		EFIVARFS_MAGIC,
-		BINFMTFS_MAGIC,
-		NSFS_MAGIC,
-		SOCKFS_MAGIC,
-		ANON_INODE_FS_MAGIC,
-		DEVPTS_SUPER_MAGIC,
-		RDTGROUP_SUPER_MAGIC,
-		HUGETLBFS_MAGIC,
-		0x62656570 /* configfs */,
-		0x19800202 /* mqueue */,
-		0x65735543 /* fusectl */,
-	};
-	struct statfs fs;
-
-	if (fstatfs(fd, &fs) < 0)
-		return false;
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if ((uint32_t)fs.f_type == kinds[i])
-			return true;
-	return false;
-}
-
 /* What an overlay lies on is not told. Who mounts one for himself may have mounted a tmpfs, too. */
 static bool
 is_foreign_overlay(int fd)

@@ -17,13 +17,8 @@
  */
 bool descriptor_takes_recording(int fd);
 /*
- * Is it a file of the kernel's own (proc, sysfs, ...), which calls itself regular and is none? Asks
- * the file system, and so may wait for whoever serves it.
- */
-bool descriptor_is_pseudo(int fd);
-/*
  * Does it lie in memory (tmpfs, ramfs, memfd_create(2)), or may it (an overlay that is not mounted
- * here)? Asked likewise.
+ * here)? Asks the file system, and so may wait for the process that serves it.
  */
 bool descriptor_is_memory(int fd);
 

@@ -10,6 +10,7 @@
 #include <bsd/sys/queue.h>
 
 #include "daemon/process/descriptor.h"
+#include "format/bytes/plain_file.h"
 #include "daemon/process/log.h"
 
 #define ROOM_BYTES (128u << 10)
@@ -46,7 +47,7 @@ perform(struct client_file *f)
 	switch (f->work) {
 	case CHECK:
 		f->in_memory = descriptor_is_memory(f->fd);
-		return descriptor_is_pseudo(f->fd);
+		return plain_file_is_pseudo(f->fd);
 	case WRITE:
 		return f->file->write(f->file, f->room, f->arg);
 	case SYNC:

@@ -22,7 +22,7 @@ int client_file_new(int fd, uid_t uid, struct client_file **ret);
 /* A sink that may be there is not concerned. NULL: nothing. */
 void client_file_free(struct client_file *f);
 
-/* Is it one of the kernel's own? See descriptor_is_pseudo(). 1, 0; -ETIMEDOUT: given up. */
+/* Is it one of the kernel's own? See plain_file_is_pseudo(). 1, 0; -ETIMEDOUT: given up. */
 int client_file_is_pseudo(struct client_file *f);
 /*
  * Was it refused more for lying in memory? Pages are those of the control group that wrote them first,

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "format/bytes/path_below.h"
+#include "format/bytes/plain_file.h"
 #include "format/bytes/time_text.h"
 #include "recorder/ground/small_file.h"
 #include "recorder/host/cached_path.h"
@@ -92,10 +93,10 @@ read_status(struct jit_home *h, int dir)
  * what is in_cache waits for no file system.
  */
 static int
-find_below(int dir, const char *path, int flags, bool in_cache)
+find_below(int dir, const char *path, int flags, uint64_t how, bool in_cache)
 {
 	const uint64_t open_flags = (uint64_t)(O_PATH | O_NOFOLLOW | flags);
-	const uint64_t resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
+	const uint64_t resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | how;
 	int fd = cached_path_open(dir, path, open_flags, resolve);
 
 	if ((fd == -EAGAIN && !in_cache) || fd == -EINVAL)
@@ -126,6 +127,19 @@ is_on_fuse(const struct jit_home *h, int fd, const struct statx *st)
 	return file_mount_of(fd, st->stx_dev_major, st->stx_dev_minor, h->pid).fuse;
 }
 
+/*
+ * Root's file, for a process that is not root's: it could be read there as well. A process that mounts what it likes
+ * also gets at what lies in directories that it may not search.
+ */
+static bool
+is_shown(const struct jit_home *h, int fd, const struct statx *st)
+{
+	if (st->stx_uid != 0 || h->uid == 0 || h->euid == 0)
+		return true;
+	return st->stx_mode & S_IROTH &&
+		file_mount_of(fd, st->stx_dev_major, st->stx_dev_minor, h->pid).ours;
+}
+
 static bool
 is_believable(const struct jit_home *h, const struct statx *st, uint64_t ended_ns)
 {
@@ -143,16 +157,13 @@ static int
 open_found(const struct jit_home *h, int fd, uint64_t ino, uint64_t ended_ns)
 {
 	struct statx st;
-	char path[64];
 	int file = -1;
 
 	if (fd < 0)
 		return -1;
 	if (stat_known(fd, &st) == 0 && is_believable(h, &st, ended_ns) &&
-	    (!ino || st.stx_ino == ino) && !is_on_fuse(h, fd, &st)) {
-		(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-		file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	}
+	    (!ino || st.stx_ino == ino) && !is_on_fuse(h, fd, &st) && is_shown(h, fd, &st))
+		file = plain_file_open(fd);
 	(void)close(fd);
 	return file;
 }
@@ -176,7 +187,7 @@ open_tmp(struct jit_home *h)
 
 	if (root < 0)
 		return root;
-	h->tmp = find_below(root, "/tmp", O_DIRECTORY, true);
+	h->tmp = find_below(root, "/tmp", O_DIRECTORY, 0, true);
 	(void)close(root);
 	/* There may be one later, and jitdumps lie elsewhere. */
 	if (h->tmp < 0)
@@ -267,7 +278,10 @@ jit_home_map(struct jit_home *h, uint64_t ended_ns)
 	if (h->tmp < 0 && holder_began(h) == h->began_boot_ns)
 		(void)open_tmp(h);
 	(void)snprintf(name, sizeof(name), "perf-%" PRIu32 ".map", h->inner_pid);
-	fd = h->tmp < 0 ? -1 : open_found(h, find_below(h->tmp, name, 0, false), 0, ended_ns);
+	/* No program mounts its map there. */
+	fd = h->tmp < 0
+		? -1
+		: open_found(h, find_below(h->tmp, name, 0, RESOLVE_NO_XDEV, false), 0, ended_ns);
 	if (fd < 0)
 		return h->map >= 0 && stat_known(h->map, &st) == 0 &&
 				is_believable(h, &st, ended_ns)
@@ -290,7 +304,7 @@ jit_home_dump(struct jit_home *h, const char *path, uint64_t ino)
 		return;
 	root = open_root(h->pid);
 	if (root >= 0) {
-		fd = open_found(h, find_below(root, path, 0, true), ino, 0);
+		fd = open_found(h, find_below(root, path, 0, 0, true), ino, 0);
 		(void)close(root);
 	}
 	h->dumps[i] = fd;

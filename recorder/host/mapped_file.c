@@ -20,6 +20,7 @@
 #include <bsd/string.h>
 
 #include "format/bytes/path_below.h"
+#include "format/bytes/plain_file.h"
 #include "format/bytes/time_text.h"
 #include "recorder/host/cached_path.h"
 #include "recorder/host/host.h"
@@ -245,14 +246,9 @@ is_on_fuse(const struct mapped_files *c, struct mapped_file *f)
 int
 mapped_file_open(const struct mapped_files *c, struct mapped_file *f)
 {
-	char path[64];
-	int fd;
-
 	if (!S_ISREG(f->st.stx_mode) || is_on_fuse(c, f))
 		return -EOPNOTSUPP;
-	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", f->fd);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	return fd < 0 ? -errno : fd;
+	return plain_file_open(f->fd);
 }
 
 /* tmpfs has no ioctl for it; it stands in the handle: mm/shmem.c, shmem_encode_fh(). */

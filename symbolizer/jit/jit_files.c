@@ -15,6 +15,7 @@
 #include <linux/openat2.h>
 
 #include "format/bytes/path_below.h"
+#include "format/bytes/plain_file.h"
 
 /* A tick of /proc/PID/stat, and a step of the clock that files have their times from. */
 #define CLOCKS_APART_NS UINT64_C(1000000000)
@@ -151,6 +152,10 @@ believable(const struct jit_process *process, const struct living *living, const
 	if (st->st_uid != 0 && st->st_uid != geteuid() &&
 	    !(living->is_it && st->st_uid == living->uid))
 		return false;
+	/* What its process could not read, as far as is known, names nothing there. */
+	if (st->st_uid == 0 && !(living->is_it && living->uid == 0) && !(st->st_mode & S_IROTH) &&
+	    (living->is_it || geteuid() != 0))
+		return false;
 	/* Of another process that had the number before, or has it now. */
 	if (changed_ns == 0 || changed_ns + CLOCKS_APART_NS < start_ns)
 		return false;
@@ -163,21 +168,23 @@ believable(const struct jit_process *process, const struct living *living, const
 static int
 open_below(int root, const char *path)
 {
-	return path_below_open(root, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY,
+	return path_below_open(root, path, O_PATH | O_NOFOLLOW,
 			       RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
 }
 
+/* fd: O_PATH, taken over; -1. */
 static struct io_source *
 take_if(int fd, const struct jit_process *process, const struct living *living, uint64_t ino)
 {
 	struct stat st;
+	int file = -1;
 
 	if (fd < 0)
 		return NULL;
 	if (fstat(fd, &st) == 0 && believable(process, living, &st, ino))
-		return io_source_fd(fd);
+		file = plain_file_open(fd);
 	close(fd);
-	return NULL;
+	return file < 0 ? NULL : io_source_fd(file);
 }
 
 /* In its own file system, then in ours. */
@@ -190,7 +197,7 @@ find_file(const struct jit_process *process, const struct living *living, const 
 	if (living->root >= 0)
 		file = take_if(open_below(living->root, inner), process, living, ino);
 	if (!file)
-		file = take_if(io_open(AT_FDCWD, outer, O_NOFOLLOW), process, living, ino);
+		file = take_if(open(outer, O_PATH | O_NOFOLLOW | O_CLOEXEC), process, living, ino);
 	return file;
 }
 

@@ -7,21 +7,19 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "format/bytes/plain_file.h"
 #include "symbolizer/object/elf_object.h"
 
 int
 object_places_open(const char *path, struct stat *ret)
 {
-	int fd;
+	int fd = plain_file_open_name(AT_FDCWD, path, 0);
 
-	if (stat(path, ret) != 0 || !S_ISREG(ret->st_mode))
-		return -1;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd >= 0 && (fstat(fd, ret) != 0 || !S_ISREG(ret->st_mode))) {
+	if (fd >= 0 && fstat(fd, ret) != 0) {
 		close(fd);
 		fd = -1;
 	}
-	return fd;
+	return fd < 0 ? -1 : fd;
 }
 
 static void
