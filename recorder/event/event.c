@@ -234,7 +234,9 @@ sampling_def(const struct session_options *o, const struct event_features *f,
 				   .named = spec->named,
 				   .modified = spec->modified,
 				   .probe = is_probe(spec),
-				   .place = spec->probe };
+				   .place = spec->probe,
+				   .more = spec->more,
+				   .nr_more = spec->nr_more };
 	strlcpy(def->name, spec->name, sizeof(def->name));
 	common_attr(o, f, attr);
 	if (fields_denied(o, spec)) {
@@ -417,6 +419,7 @@ plan_event(const struct session_options *o, const struct target *target,
 
 	sampling_def(o, f, plan, spec, def, notes);
 	spec->probe = NULL;
+	spec->more = NULL;
 	spare_forks(def, notes);
 	r = check_spec(o, spec, error);
 	if (r == 0)
@@ -544,6 +547,16 @@ event_plan_done(struct event_plan *plan)
 	free(plan->defs);
 	event_aux_free(plan->aux);
 	*plan = (struct event_plan){ 0 };
+}
+
+size_t
+event_plan_opened(const struct event_plan *plan)
+{
+	size_t nr = plan->nr;
+
+	for (size_t i = 0; i < plan->nr; i++)
+		nr += plan->defs[i].nr_more;
+	return nr;
 }
 
 bool

@@ -44,6 +44,8 @@ int event_plan_make(const struct session_options *options, const struct target *
 /* A CPU came: looks again at which counters it has. 0, -ENOMEM. */
 int event_plan_look(struct event_plan *plan);
 void event_plan_done(struct event_plan *plan);
+/* How many descriptors a CPU has of it for each task. */
+size_t event_plan_opened(const struct event_plan *plan);
 /* Is off-cpu among its events? */
 bool event_plan_waits(const struct event_plan *plan);
 

@@ -27,7 +27,10 @@ event_def_done(struct event_def *def)
 	free(def->filter);
 	free(def->format);
 	free(def->place);
+	free(def->more);
 	def->filter = def->format = def->place = NULL;
+	def->more = NULL;
+	def->nr_more = 0;
 }
 
 static int
@@ -131,6 +134,15 @@ event_def_point(const struct event_def *def, struct perf_event_attr *attr)
 {
 	if (def->place)
 		attr->config1 = (uintptr_t)def->place; /* uprobe_path, kprobe_func */
+}
+
+void
+event_def_move(const struct event_def *def, size_t place, struct perf_event_attr *attr)
+{
+	if (place == 0)
+		return;
+	attr->config = def->more[place - 1].config;
+	attr->config2 = def->more[place - 1].config2;
 }
 
 void

@@ -41,6 +41,8 @@ struct event_def {
 	bool filter_due;   /* and lacks that yet: the kernel takes one filter, and no second one */
 	bool probe;	   /* of the PMU kprobe or uprobe: each count is a trap */
 	char *place; /* its file or function, to which attr.config1 points where it is opened; NULL */
+	struct event_place *more; /* as in struct event_spec: it is opened at each of them as well */
+	size_t nr_more;
 	uint32_t member_of; /* the leader of its group, as its index in the plan plus 1; 0: of none */
 	uint64_t own_hz; /* by its own term freq=; 0: it has the session's frequency, or a period */
 	bool hz_due;  /* attr.sample_freq is to be set: some of its events may have another one */
@@ -71,6 +73,9 @@ int event_def_look(struct event_def *def, const char *sysfs);
 
 /* What to open on a CPU. False: nothing there. */
 bool event_def_attr(const struct event_def *def, uint32_t cpu, struct perf_event_attr *ret);
+
+/* Moves an attr from the first place of a probe to this one of 1 + nr_more. */
+void event_def_move(const struct event_def *def, size_t place, struct perf_event_attr *attr);
 
 /* Points an attr that is about to be opened at the place of a probe; recorded, it points nowhere. */
 void event_def_point(const struct event_def *def, struct perf_event_attr *attr);

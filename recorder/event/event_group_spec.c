@@ -96,6 +96,10 @@ group_close(const struct group_parser *p, const char *text, size_t first, const 
 	for (size_t i = first; i < p->list->nr; i++)
 		if (specs[i].attr.context_switch)
 			return group_fail(p, text, "off-cpu is in no group: each switch counts");
+	/* Its places have counts of their own, and one of them would lead the others. */
+	for (size_t i = first; i < p->list->nr; i++)
+		if (specs[i].nr_more)
+			return group_fail(p, text, "a probe of several places is in no group");
 	for (size_t i = 0; i < first; i++)
 		last = specs[i].group > last ? specs[i].group : last;
 	for (size_t i = first; i < p->list->nr; i++) {

@@ -157,6 +157,8 @@ offer_forms(const struct offering *o)
 		{ EVENT_OFFER_BREAKPOINT, "mem:ADDR[/LEN][:r|w|rw|x]", "mem:0x1000", NULL },
 		{ EVENT_OFFER_PROBE, "uprobe:PATH:SYMBOL[+OFFSET]", NULL, "uprobe" },
 		{ EVENT_OFFER_PROBE, "uretprobe:PATH:SYMBOL", NULL, "uprobe" },
+		{ EVENT_OFFER_PROBE, "usdt:PATH:PROVIDER:NAME", NULL, "uprobe" },
+		{ EVENT_OFFER_PROBE, "sdt:PROVIDER:NAME", NULL, "uprobe" },
 		{ EVENT_OFFER_PROBE, "kprobe:SYMBOL[+OFFSET]", NULL, "kprobe" },
 		{ EVENT_OFFER_PROBE, "kretprobe:SYMBOL", NULL, "kprobe" },
 	};

@@ -333,11 +333,15 @@ parse_off_cpu(struct event_parser *p, const char *text, struct event_spec *s)
 /* What may be at any place of a program. Of one in a file, the path has slashes of its own. */
 static const struct placed {
 	const char *prefix;
-	bool probe, file, at_return;
+	bool file;
+	enum event_probe probe;
 } placed[] = {
-	{ "mem:", false, true, false },	     { "uprobe:", true, true, false },
-	{ "uretprobe:", true, true, true },  { "kprobe:", true, false, false },
-	{ "kretprobe:", true, false, true },
+	{ "mem:", true, EVENT_PROBE_NONE },
+	{ "uprobe:", true, EVENT_PROBE_USER },
+	{ "uretprobe:", true, EVENT_PROBE_USER_RETURN },
+	{ "usdt:", true, EVENT_PROBE_USER_STATIC },
+	{ "kprobe:", false, EVENT_PROBE_KERNEL },
+	{ "kretprobe:", false, EVENT_PROBE_KERNEL_RETURN },
 };
 
 /* NULL: it is an event of another kind. */
@@ -351,6 +355,13 @@ placed_of(const char *event)
 }
 
 static int
+event_spec_long(const struct event_parser *p)
+{
+	return event_parser_fail(p, p->event, "an event of more than %d bytes",
+				 EVENT_SPEC_NAME_BYTES - 1);
+}
+
+static int
 parse_placed(struct event_parser *p, const struct placed *as, char *text, struct event_spec *s)
 {
 	char *tail = text + event_spec_terms(text, strlen(text)), cut = *tail;
@@ -359,18 +370,22 @@ parse_placed(struct event_parser *p, const struct placed *as, char *text, struct
 
 	*tail = '\0';
 	(void)strlcpy(s->name, text, sizeof(s->name));
-	r = as->probe ? event_parser_probe(p, as->file, as->at_return, place, s)
+	r = as->probe ? event_parser_probe(p, as->probe, place, s)
 		      : event_parser_breakpoint(p, place, s);
 	*tail = cut;
 	if (r == 0 && cut && s->modified)
 		r = event_parser_fail(p, tail, "modifiers stand behind the terms: /period=1/u");
-	(void)strlcat(s->name, tail, sizeof(s->name));
+	/* Where a probe is takes no room in the name of one that has another. */
+	if (strlcat(s->name, tail, sizeof(s->name)) >= sizeof(s->name) && r == 0)
+		r = event_spec_long(p);
 	if (r == 0 && cut)
 		r = parse_tail(p, "", tail, s);
 	if (r == 0)
 		r = event_spec_append(p, s);
-	if (r < 0)
+	if (r < 0) {
 		free(s->probe);
+		free(s->more);
+	}
 	return r;
 }
 
@@ -380,15 +395,13 @@ parse_one(struct event_parser *p, char *text)
 {
 	struct event_spec s = { 0 };
 	const char *brace = text + event_spec_bytes(text, "{}");
-	const struct placed *as;
+	const struct placed *as = placed_of(text);
 
 	if (!*text)
 		return event_parser_fail(p, text,
 					 "an event is missing: commas stand between events");
-	/* A probe's path is told in full by the term that it is opened with. */
-	if (strlcpy(s.name, text, sizeof(s.name)) >= sizeof(s.name))
-		return event_parser_fail(p, text, "an event of more than %d bytes",
-					 EVENT_SPEC_NAME_BYTES - 1);
+	if (strlcpy(s.name, text, sizeof(s.name)) >= sizeof(s.name) && !(as && as->probe))
+		return event_spec_long(p);
 	s.attr.size = sizeof(s.attr);
 	s.attr.exclude_guest = 1; /* as perf does outside of perf kvm */
 	if (*brace)
@@ -397,7 +410,10 @@ parse_one(struct event_parser *p, char *text)
 					 "{EVENT,EVENT}:MODS");
 	if (off_cpu_is_name(text))
 		return parse_off_cpu(p, text, &s);
-	as = placed_of(text);
+	if (strncmp(text, "sdt:", 4) == 0)
+		return event_parser_fail(p, text,
+					 "only spoor record finds the file of a static probe: give "
+					 "usdt:PATH:PROVIDER:NAME=OFFSET");
 	return as ? parse_placed(p, as, text, &s) : parse_word(p, text, &s);
 }
 
@@ -488,6 +504,7 @@ void
 event_spec_done(struct event_spec *spec)
 {
 	free(spec->probe);
+	free(spec->more);
 	free(spec->tracepoint);
 }
 

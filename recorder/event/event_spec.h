@@ -11,8 +11,12 @@
  *   SUBSYSTEM:NAME                tracepoint; both may be patterns (sched:sched_*)
  *   off-cpu[/min=TIME,freq=HZ/]   waits of threads (format/record/off_cpu.h)
  *   mem:[NAME=]ADDR[/LEN][:ACCESS]   breakpoint; access r, w, rw (default) or x
- *   uprobe:PATH:[NAME=]OFFSET     each time that place of a file is executed, and uretprobe: when its
- *                                 function returns
+ *   uprobe:PATH:[NAME=]OFFSET[(SEMAPHORE)]
+ *                                 each time that place of a file is executed, and uretprobe: when its
+ *                                 function returns; the kernel adds one to the semaphore at that place of the
+ *                                 file, in each process that it probes
+ *   usdt:PATH:PROVIDER:NAME=OFFSET[(SEMAPHORE)][+OFFSET...]
+ *                                 likewise, a static probe that may be at several places
  *   kprobe:SYMBOL[+OFFSET]        likewise in the kernel, and kretprobe:; or kprobe:ADDR
  *
  * Behind each there may be /TERM[=VALUE],.../ of those that are of every event,
@@ -37,6 +41,12 @@ struct session_filter;
 #define EVENT_SPEC_NAME_BYTES 256
 #define EVENT_SPEC_ERROR_BYTES 480
 #define EVENT_SPECS_MAX 4096 /* syscalls:* are 700, all tracepoints 2,000 */
+#define EVENT_PLACES_MAX 512 /* of one probe; the largest of OpenJDK 25 has some dozens */
+
+/* One more place of a file that an event is at. */
+struct event_place {
+	uint64_t config, config2; /* of the attr */
+};
 
 struct event_spec {
 	char name[EVENT_SPEC_NAME_BYTES]; /* as typed, or by the term name= */
@@ -47,6 +57,8 @@ struct event_spec {
 	struct perf_event_attr attr;
 	char pmu[PMU_NAME_BYTES]; /* the one that was named; "": none was */
 	char *probe; /* of a probe's path or symbol: attr.config1 points to it where it is opened */
+	struct event_place *more; /* the places of a probe behind the first one, which the attr has */
+	size_t nr_more;
 	char *tracepoint; /* SUBSYSTEM:NAME, whatever it is named; NULL: it is none */
 	bool named;	  /* by the term name= */
 	bool modified;	  /* the name ends in modifiers */

@@ -49,11 +49,17 @@ int event_parser_terms(struct event_parser *p, const char *pmu, char *terms, str
 /* What stands behind "mem:", modifiers included, but no terms. */
 int event_parser_breakpoint(const struct event_parser *p, char *text, struct event_spec *s);
 
-/*
- * Likewise behind "uprobe:" (user), "kprobe:", "uretprobe:", "kretprobe:" (at_return); s->probe is to be freed, also
- * after an error.
- */
-int event_parser_probe(const struct event_parser *p, bool user, bool at_return, char *text,
+enum event_probe {
+	EVENT_PROBE_NONE, /* of another kind of event */
+	EVENT_PROBE_USER,
+	EVENT_PROBE_USER_RETURN,
+	EVENT_PROBE_USER_STATIC,
+	EVENT_PROBE_KERNEL,
+	EVENT_PROBE_KERNEL_RETURN,
+};
+
+/* Likewise behind "uprobe:" and so on; s->probe and s->more are to be freed, also after an error. */
+int event_parser_probe(const struct event_parser *p, enum event_probe kind, char *text,
 		       struct event_spec *s);
 
 /* One event of a PMU, by name. */

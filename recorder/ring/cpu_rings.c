@@ -79,7 +79,8 @@ leader_fd(const struct cpu_rings *c, const struct event_def *def, pid_t task)
 
 /* -ENOENT: this CPU does not count it, or not its leader. */
 static int
-open_event(const struct cpu_rings *c, const struct cpu_rings_options *o, uint32_t index, pid_t task)
+open_event(const struct cpu_rings *c, const struct cpu_rings_options *o, uint32_t index,
+	   size_t place, pid_t task)
 {
 	const struct event_def *def = &o->plan->defs[index];
 	int cgroup = def->sideband || def->everybody ? -1 : target_cgroup(o->target, index);
@@ -88,6 +89,7 @@ open_event(const struct cpu_rings *c, const struct cpu_rings_options *o, uint32_
 
 	if (leader == -ENOENT || !event_def_attr(def, c->cpu, &attr))
 		return -ENOENT;
+	event_def_move(def, place, &attr);
 	return event_open_member(&attr, cgroup >= 0 ? cgroup : task, (int)c->cpu, leader,
 				 cgroup >= 0 ? PERF_FLAG_PID_CGROUP : 0);
 }
@@ -104,13 +106,13 @@ open_event_error(const struct opening *o, const struct event_def *def, pid_t tas
 }
 
 static int
-open_one(struct opening *o, uint32_t index, pid_t task, int *ring_fd)
+open_one(struct opening *o, uint32_t index, size_t place, pid_t task, int *ring_fd)
 {
 	const struct event_def *def = &o->want->plan->defs[index];
 	struct open_event *e = &o->c->events[o->c->nr];
 	int r, fd;
 
-	fd = open_event(o->c, o->want, index, task);
+	fd = open_event(o->c, o->want, index, place, task);
 	o->refused = fd < 0;
 	if (fd < 0)
 		return open_event_error(o, def, task, fd);
@@ -145,15 +147,12 @@ leave_out(const struct opening *o, uint32_t index, int err)
 }
 
 static int
-open_def(struct opening *o, uint32_t index, int *ring_fd)
+open_at(struct opening *o, uint32_t index, size_t place, int *ring_fd)
 {
 	const struct target *t = o->want->target;
 	const bool everybody = o->want->plan->defs[index].everybody;
 	size_t gone = 0, nr = everybody ? 1 : tasks_here(o->c, t);
-	struct perf_event_attr attr;
 
-	if (!event_def_attr(&o->want->plan->defs[index], o->c->cpu, &attr))
-		return 0;
 	for (size_t i = 0; i < nr; i++) {
 		pid_t task = o->c->cpu == CPU_RINGS_ANY ? o->c->task : t->tasks[i];
 		int r;
@@ -164,7 +163,7 @@ open_def(struct opening *o, uint32_t index, int *ring_fd)
 		/* A member is where its leader is. */
 		if (leader_fd(o->c, &o->want->plan->defs[index], task) == -ENOENT)
 			continue;
-		r = open_one(o, index, task, ring_fd);
+		r = open_one(o, index, place, task, ring_fd);
 		/* A thread may end while the others are being opened. */
 		if (r == -ESRCH && ++gone < nr)
 			continue;
@@ -172,6 +171,20 @@ open_def(struct opening *o, uint32_t index, int *ring_fd)
 			return r;
 	}
 	return 0;
+}
+
+static int
+open_def(struct opening *o, uint32_t index, int *ring_fd)
+{
+	const struct event_def *def = &o->want->plan->defs[index];
+	struct perf_event_attr attr;
+	int r = 0;
+
+	if (!event_def_attr(def, o->c->cpu, &attr))
+		return 0;
+	for (size_t place = 0; r == 0 && place <= def->nr_more; place++)
+		r = open_at(o, index, place, ring_fd);
+	return r;
 }
 
 /* One for all events that trace here: they are of one PMU, and write to one ring. */
@@ -214,7 +227,8 @@ cpu_rings_open(struct cpu_rings *c, uint32_t cpu, pid_t task,
 
 	*c = (struct cpu_rings){ .cpu = cpu, .task = task, .samples_fd = -1 };
 	/* One more of each: events that are renewed are there twice for a while. */
-	c->events = calloc(plan->nr * (tasks_here(c, options->target) + 1), sizeof(*c->events));
+	c->events = calloc(event_plan_opened(plan) * (tasks_here(c, options->target) + 1),
+			   sizeof(*c->events));
 	if (!c->events)
 		return session_fail(error, -ENOMEM, "out of memory");
 	r = open_def(&o, (uint32_t)plan->sideband, &sideband_fd);
@@ -316,7 +330,8 @@ cpu_rings_renew(struct cpu_rings *c, uint32_t index, const struct cpu_rings_opti
 	if (!cpu_rings_oldest(c, index, &old))
 		return -ENOENT;
 	*e = (struct open_event){ .def = index, .task = c->events[old].task };
-	e->fd = open_event(c, options, index, e->task);
+	/* Clocks are renewed, which are at no place. */
+	e->fd = open_event(c, options, index, 0, e->task);
 	if (e->fd < 0)
 		return e->fd;
 	r = event_filter_set(&options->plan->defs[index], e->fd, NULL);

@@ -35,11 +35,12 @@ uint64_t
 ring_set_descriptors(const struct event_plan *plan, const struct target *target)
 {
 	uint64_t events = 0;
+	const size_t each = event_plan_opened(plan);
 
 	if (target->per_thread)
-		return (uint64_t)plan->nr * target->nr_tasks;
+		return (uint64_t)each * target->nr_tasks;
 	for (size_t i = 0; i < target->online.nr; i++)
-		events += target_samples(target, target->online.cpus[i]) ? plan->nr : 1;
+		events += target_samples(target, target->online.cpus[i]) ? each : 1;
 	return events * target->nr_tasks;
 }
 
@@ -108,9 +109,9 @@ ring_set_open(struct ring_set *s, const struct cpu_rings_options *options, struc
 	bool mlock = false;
 	int r;
 
-	if (o.target->sampled.nr && o.plan->nr > RING_SET_EVENTS_MAX)
-		return session_fail(error, -E2BIG, "%zu events: %u on each CPU at most", o.plan->nr,
-				    RING_SET_EVENTS_MAX);
+	if (o.target->sampled.nr && event_plan_opened(o.plan) > RING_SET_EVENTS_MAX)
+		return session_fail(error, -E2BIG, "%zu events: %u on each CPU at most",
+				    event_plan_opened(o.plan), RING_SET_EVENTS_MAX);
 	o.notes = notes;
 	r = open_cpus(s, &o, &mlock, error);
 	/* All of a size: halved together until they fit the quota, traces and side-band's comfort first. */

@@ -290,6 +290,21 @@ static const struct refused {
 	{ "uprobe:/bin/true:main=x", 23, "not a place in the file" },
 	{ "uprobe:/bin/true:0x10:z", 23, "unknown modifier 'z'" },
 	{ "cs,uretprobe:/bin/true:0x10:uu", 30, "twice" },
+	{ "usdt:", 6, "whole path" },
+	{ "usdt:/b/t", 10, "PATH:PROVIDER:NAME" },
+	{ "usdt:/b/t:p", 12, "PATH:PROVIDER:NAME" },
+	{ "cs,usdt:/b/t:p:n", 14, "only spoor record finds probes by name" },
+	{ "usdt:/b/t:p:n=x", 15, "not a place in the file" },
+	{ "usdt:/b/t:p:n=1+", 17, "not a place in the file" },
+	{ "usdt:/b/t:p:n=1+2+z:u", 19, "not a place in the file" },
+	{ "usdt:/b/t:p:n=1:z", 17, "unknown modifier 'z'" },
+	{ "uprobe:/b/t:0x10(", 18, "behind a semaphore's place" },
+	{ "uprobe:/b/t:0x10(2)3", 18, "behind a semaphore's place" },
+	{ "uprobe:/b/t:0x10(z)", 18, "not the place of a semaphore" },
+	{ "uprobe:/b/t:0x10(3)", 18, "not the place of a semaphore" },
+	{ "uprobe:/b/t:0x10(0)", 18, "not the place of a semaphore" },
+	{ "uprobe:/b/t:n=0x10+2", 15, "not a place in the file" },
+	{ "cs,sdt:p:n:u", 4, "only spoor record finds" },
 	{ "kprobe:", 8, "function of the kernel" },
 	{ "kprobe:+4", 8, "function of the kernel" },
 	{ "kprobe:do_exit+x", 16, "not an offset" },
@@ -723,6 +738,57 @@ test_probes(void **state)
 	}
 }
 
+/* A static probe, at several places, with a semaphore of each. */
+static void
+test_static_probes(void **state)
+{
+	static const char text[] = "usdt:/b/t:p:n=0x10(0x20)+0x30+64(0x22):u";
+	char err[EVENT_SPEC_ERROR_BYTES], many[EVENT_PLACES_MAX * 8 + 64];
+	struct event_spec_list l = { 0 };
+	size_t n;
+
+	assert_int_equal(event_spec_parse(text, &roots, &l, err, sizeof(err)), -EINVAL);
+	assert_true(l.absent);
+	assert_non_null(strstr(err, "at character 20: this kernel counts no semaphores"));
+	event_spec_list_done(&l);
+
+	sysfs_lab_file("bus/event_source/devices/uprobe/format/ref_ctr_offset", "config:32-63");
+	assert_int_equal(event_spec_parse(text, &roots, &l, err, sizeof(err)), 0);
+	assert_int_equal(l.nr, 1);
+	assert_string_equal(l.specs[0].name, "usdt:/b/t:p:n:u");
+	assert_string_equal(l.specs[0].probe, "/b/t");
+	assert_int_equal(l.specs[0].attr.config, UINT64_C(0x20) << 32);
+	assert_int_equal(l.specs[0].attr.config2, 0x10);
+	assert_int_equal(l.specs[0].nr_more, 2);
+	assert_int_equal(l.specs[0].more[0].config, 0);
+	assert_int_equal(l.specs[0].more[0].config2, 0x30);
+	assert_int_equal(l.specs[0].more[1].config, UINT64_C(0x22) << 32);
+	assert_int_equal(l.specs[0].more[1].config2, 64);
+	event_spec_list_done(&l);
+
+	/* Of a return the lowest bit stays. */
+	assert_int_equal(event_spec_parse("uretprobe:/b/t:f=1(4),cs", &roots, &l, err, sizeof(err)),
+			 0);
+	assert_int_equal(l.specs[0].attr.config, UINT64_C(4) << 32 | 1);
+	event_spec_list_done(&l);
+	assert_int_equal(event_spec_parse("uprobe:/b/t:1(0x100000000)", &roots, &l, err,
+					  sizeof(err)),
+			 -EINVAL);
+	assert_non_null(strstr(err, "no semaphore so far behind"));
+	event_spec_list_done(&l);
+
+	n = strlcpy(many, "usdt:/b/t:p:n=1000", sizeof(many));
+	for (size_t i = 1; i < EVENT_PLACES_MAX; i++)
+		n += (size_t)snprintf(many + n, sizeof(many) - n, "+%zu", 1000 + i);
+	assert_int_equal(event_spec_parse(many, &roots, &l, err, sizeof(err)), 0);
+	assert_int_equal(l.specs[0].nr_more, EVENT_PLACES_MAX - 1);
+	event_spec_list_done(&l);
+	(void)strlcat(many, "+9", sizeof(many));
+	assert_int_equal(event_spec_parse(many, &roots, &l, err, sizeof(err)), -EINVAL);
+	assert_non_null(strstr(err, "more than 512 places"));
+	event_spec_list_done(&l);
+}
+
 /* Terms stand behind a place, which has slashes of its own. */
 static const struct {
 	const char *text, *name;
@@ -815,6 +881,7 @@ main(void)
 		cmocka_unit_test(test_own_settings),
 		cmocka_unit_test(test_quotes),
 		cmocka_unit_test(test_probes),
+		cmocka_unit_test(test_static_probes),
 		cmocka_unit_test(test_terms_of_places),
 		cmocka_unit_test(test_list_of_places),
 		cmocka_unit_test(test_off_cpu),
