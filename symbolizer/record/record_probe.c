@@ -11,11 +11,14 @@
 #include "symbolizer/cli/cli.h"
 #include "symbolizer/record/record_breakpoint.h"
 #include "symbolizer/record/record_symbol.h"
+#include "symbolizer/record/record_usdt.h"
 #include "symbolizer/object/function_place.h"
 
 #define BREAKPOINT "mem:"
 #define PROBE "uprobe:"
 #define RETURN_PROBE "uretprobe:"
+#define STATIC_PROBE "usdt:"
+#define STATIC_PROBE_ANYWHERE "sdt:"
 
 static const char *const place_words[] = {
 	[FUNCTION_PLACE_NO_FILE] = "no file that can be read",
@@ -31,7 +34,7 @@ static const char *const place_words[] = {
 
 struct probing {
 	const char *text; /* the argument */
-	pid_t pid;
+	const struct record_probed *probed;
 	struct buf out;
 };
 
@@ -102,9 +105,22 @@ resolve_probe(struct probing *p, const char *event, size_t n, bool at_return)
 }
 
 static int
+resolve_static(struct probing *p, const char *event, size_t n, bool anywhere)
+{
+	char problem[RECORD_USDT_PROBLEM_BYTES];
+	const char *where;
+
+	buf_text(&p->out, STATIC_PROBE);
+	if (record_usdt_resolve(event, n, anywhere ? p->probed : NULL, &p->out, &where, problem))
+		return CLI_GO_ON;
+	return probe_error(p, where, problem);
+}
+
+static int
 resolve_breakpoint(struct probing *p, const char *event, size_t n)
 {
-	const char *where, *problem = record_breakpoint_resolve(event, n, p->pid, &p->out, &where);
+	const pid_t pid = p->probed->nr_pids == 1 ? p->probed->pids[0] : 0;
+	const char *where, *problem = record_breakpoint_resolve(event, n, pid, &p->out, &where);
 
 	return problem ? probe_error(p, where, problem) : CLI_GO_ON;
 }
@@ -120,6 +136,12 @@ resolve_head(struct probing *p, const char *event, size_t n)
 		buf_append(&p->out, event, prefix);
 		return resolve_probe(p, event + prefix, n - prefix, at_return);
 	}
+	prefix = strlen(STATIC_PROBE);
+	if (strncmp(event, STATIC_PROBE, prefix) == 0)
+		return resolve_static(p, event + prefix, n - prefix, false);
+	prefix = strlen(STATIC_PROBE_ANYWHERE);
+	if (strncmp(event, STATIC_PROBE_ANYWHERE, prefix) == 0)
+		return resolve_static(p, event + prefix, n - prefix, true);
 	prefix = strlen(BREAKPOINT);
 	if (strncmp(event, BREAKPOINT, prefix) == 0) {
 		buf_append(&p->out, event, prefix);
@@ -141,9 +163,9 @@ resolve_event(struct probing *p, const char *event, size_t n)
 }
 
 int
-record_probe_resolve(const char *text, pid_t pid, char **ret)
+record_probe_resolve(const char *text, const struct record_probed *probed, char **ret)
 {
-	struct probing p = { .text = text, .pid = pid };
+	struct probing p = { .text = text, .probed = probed };
 	int status = CLI_GO_ON;
 
 	buf_init(&p.out);

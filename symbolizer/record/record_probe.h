@@ -3,13 +3,14 @@
 #ifndef SYMBOLIZER_RECORD_RECORD_PROBE_H
 #define SYMBOLIZER_RECORD_RECORD_PROBE_H
 
-#include <sys/types.h>
+struct record_probed;
 
 /*
  * Of a list of events as typed, each uprobe:PATH:SYMBOL[+OFFSET] and uretprobe:PATH:SYMBOL becomes PATH:SYMBOL=PLACE
- * as the recorder takes it, with the whole path; breakpoints (mem:) are as record_breakpoint_resolve() has them, of
- * this process. CLI_GO_ON with *ret to be freed, or an exit status, said.
+ * as the recorder takes it, with the whole path; static probes (usdt:, sdt:) are as record_usdt_resolve() has them, and
+ * breakpoints (mem:) as record_breakpoint_resolve() has, if it is one process that is recorded. CLI_GO_ON with *ret to
+ * be freed, or an exit status, said.
  */
-int record_probe_resolve(const char *text, pid_t pid, char **ret);
+int record_probe_resolve(const char *text, const struct record_probed *probed, char **ret);
 
 #endif

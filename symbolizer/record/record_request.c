@@ -16,6 +16,7 @@
 #include "symbolizer/record/record_perf.h"
 #include "symbolizer/record/record_probe.h"
 #include "symbolizer/record/record_unit.h"
+#include "symbolizer/record/record_usdt.h"
 #include "symbolizer/record/record_user.h"
 #include "symbolizer/text/screen_text.h"
 
@@ -337,29 +338,30 @@ add_event(struct record_request *rq, const char *text)
 	return CLI_GO_ON;
 }
 
-/* Places and addresses of the symbols in events, once it is known of which process. */
+/* Places and addresses of the symbols in events, once it is known of which processes. */
 static int
 settle_events(struct record_request *rq)
 {
 	const struct session_options *o = &rq->session;
-	bool one = (o->target == SESSION_PID || o->target == SESSION_TID) && o->nr_pids == 1 &&
-		!o->pids_may_end;
-	pid_t pid = one ? rq->pids[0] : 0;
+	bool some = (o->target == SESSION_PID || o->target == SESSION_TID) && !o->pids_may_end;
+	const struct record_probed probed = { .pids = rq->pids,
+					      .nr_pids = some ? o->nr_pids : 0,
+					      .command = o->command ? o->command[0] : NULL };
 	int status = CLI_GO_ON;
 
 	for (size_t i = 0; status == CLI_GO_ON && i < o->nr_events; i++) {
 		char *found;
 
-		status = record_probe_resolve(rq->events[i], pid, &found);
+		status = record_probe_resolve(rq->events[i], &probed, &found);
 		if (status != CLI_GO_ON)
 			break;
 		free(rq->events[i]);
 		rq->events[i] = found;
 	}
 	if (status == CLI_GO_ON && rq->watch.trigger)
-		status = record_probe_resolve(rq->watch.trigger, pid, &rq->trigger);
+		status = record_probe_resolve(rq->watch.trigger, &probed, &rq->trigger);
 	if (status == CLI_GO_ON && o->counters)
-		status = record_probe_resolve(o->counters, pid, &rq->counted);
+		status = record_probe_resolve(o->counters, &probed, &rq->counted);
 	return status;
 }
 

@@ -5,16 +5,26 @@
 # call of a program of known calls is counted once, whatever else the machine does.
 . "$(dirname "$0")/../lib.sh"
 . "$TOP/tests/daemon.sh"
-need_command jq perf
+need_command jq perf readelf
 need_record_all
 [ "$(id -u)" -eq 0 ] || skip_all "probes need root"
 [ -d /sys/bus/event_source/devices/uprobe ] || skip_all "this kernel has no PMU uprobe"
 
 archive=$TMP/archive
 mkdir -m 750 "$archive"
-cp "$FIXTURES/probed" "$FIXTURES/faults" .
+cp "$FIXTURES/probed" "$FIXTURES/static_probed" "$FIXTURES/faults" .
 # Only spoor record looks for symbols.
 calls=uprobe:$TMP/probed:$("$SPOOR" record --dry-run --json -e "uprobe:$TMP/probed:probed_work" -- true | jq -r '.[0].attr.bp_len')
+# The places of a static probe, and of its semaphore, in the file.
+static=usdt:$TMP/static_probed:lab:guarded
+in_file() # ADDRESS
+{
+	readelf -lW static_probed | awk '$1 == "LOAD" { print $2, $3, $5 }' | while read -r offset start size; do
+		[ $(($1)) -lt $((start)) ] || [ $(($1)) -ge $((start + size)) ] || printf '0x%x' $(($1 - start + offset))
+	done
+}
+places=$(readelf -nW static_probed | awk '$1 == "Name:" { name = $2 } $1 == "Location:" && name == "guarded" { gsub(",", ""); print $2, $6 }' |
+	while read -r location semaphore; do echo "$(in_file "$location")($(in_file "$semaphore"))"; done | paste -sd+)
 configure() # LINE...: besides what all have; $events may be others
 {
 	cat >spoord.conf <<-END
@@ -45,11 +55,12 @@ files() # of the archive
 }
 # --- segments -------------------------------------------------------------------------------------
 
-configure "counters = $calls, { page-faults, context-switches }" "counter_interval = 1s"
+configure "counters = $calls, $static=$places, { page-faults, context-switches }" "counter_interval = 1s"
 is "$("$spoord" -n -c spoord.conf | sed -n 's/^counter_interval = //p')" 1s "the keys are known"
 cat >load.sh <<-'END'
 	for n in 1000 200 30; do
 		./probed $n
+		./static_probed $n
 		./faults 20000
 		sleep 0.6
 		"$BUILD/spoorctl" --socket "$socket" rotate
@@ -65,6 +76,7 @@ stop
 is $? 0 "the daemon stops in order"
 is "$(files)" 4 "four segments"
 is "$(total "$calls")" 1234 "have all calls together, each once"
+is "$(total "$static")" 2460 "and all hits of a static probe, at both of its places"
 of_perf() # EVENT
 {
 	awk -F, -v e="$1" '$3 == e { print $1 }' stat.csv

@@ -187,8 +187,10 @@ for_root cs/call-graph=dwarf/ 'call-graph=dwarf of one event is for root'
 for_root cycles/call-graph=lbr/ 'call-graph=lbr is for root'
 [ -z "$id" ] || for_root raw_syscalls:sys_enter/name=x/ 'x makes each system call of the host slower'
 for_root "$(printf 'cs,%.0s' $(seq 65))cs" '66 events, more than 64, are for root'
-[ ! -d /sys/bus/event_source/devices/uprobe ] ||
+if [ -d /sys/bus/event_source/devices/uprobe ]; then
 	for_root uprobe:/bin/true:0x1139 'uprobe:/bin/true:0x1139: terms of the PMU uprobe are for root'
+	for_root usdt:/bin/true:lab:plain=0x1139+0x1140 'usdt:/bin/true:lab:plain: terms of the PMU uprobe are for root'
+fi
 exits 1 "two lists of branches" ctl capture --duration 100ms -e cs/call-graph=lbr,branch_type=any/ -o z.spoor
 like "$(cat err)" 'cs.*: call graphs by lbr and branches .* exclude each other' "are refused to root as well"
 exits 0 "terms of another PMU" capture 65000 --duration 700ms -e 'software/config=0,period=10000000/' -o z.spoor

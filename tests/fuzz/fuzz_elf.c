@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Any bytes as an ELF file: headers, build-id, debug link, symbols, MiniDebugInfo, Go's functions, PLT, names, CFI. */
+/* Any bytes as an ELF file: headers, build-id, debug link, symbols, MiniDebugInfo, Go's functions, PLT, CFI, USDT. */
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "symbolizer/object/elf_gopclntab.h"
 #include "symbolizer/object/elf_minidebug.h"
 #include "symbolizer/object/elf_object.h"
+#include "symbolizer/object/elf_usdt.h"
 #include "symbolizer/resolve/demangle.h"
 #include "symbolizer/unwind/cfi.h"
 
@@ -28,6 +30,13 @@ look_around(const struct symtab *t, const struct elf_segment *segments, size_t n
 			abort();
 		demangle(s.name, offset & 1 ? DEMANGLE_FULL : DEMANGLE_SHORT, out, sizeof(out));
 	}
+}
+
+static bool
+see_probe(void *arg, const struct elf_usdt *probe)
+{
+	*(size_t *)arg += strlen(probe->provider) + strlen(probe->name);
+	return true;
 }
 
 static void
@@ -80,6 +89,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	elf_object_function(o, "main", &function);
 	elf_object_symbol(o, name, &function);
 	compile_all(o);
+	nr = 0;
+	elf_usdt_each(o, see_probe, &nr);
+	if (nr > size)
+		abort();
 	elf_object_close(o);
 	return 0;
 }
