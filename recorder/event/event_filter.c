@@ -13,6 +13,7 @@
 
 #include "format/bytes/buf.h"
 #include "format/record/tracepoint.h"
+#include "recorder/event/event_aux.h"
 #include "recorder/event/event_open.h"
 #include "recorder/event/tracefs.h"
 #include "recorder/ground/small_file.h"
@@ -39,6 +40,13 @@ event_filter_specs(const struct session_filter *filter, struct event_spec_list *
 	for (size_t i = from; i < list->nr; i++) {
 		struct event_spec *spec = &list->specs[i];
 
+		if (filter->text && event_aux_tracer(spec->pmu))
+			return session_usage(error,
+					     "%s is a trace, which is recorded whole: address "
+					     "filters are not set, and its decoder chooses what "
+					     "to show; perf record --filter sets them, and spoor "
+					     "reads its perf.data",
+					     spec->name);
 		if (!is_tracing(spec))
 			return session_usage(error,
 					     "%s is no tracepoint: %s is for those, and for the "

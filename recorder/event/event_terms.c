@@ -160,7 +160,9 @@ static const struct general_term {
 	{ "no-overwrite", NULL, "%s is not needed: no ring is overwritten" },
 	{ "nr", NULL, "%s is not known: give --duration, or a command that ends" },
 	{ "aux-output", NULL, AUX_TERM },
-	{ "aux-action", NULL, AUX_TERM },
+	{ "aux-action", NULL,
+	  "%s has an event pause a trace, which is recorded whole: -D, --control and -S choose a "
+	  "part of its time" },
 	{ "aux-sample-size", NULL, AUX_TERM },
 };
 

@@ -76,11 +76,33 @@ list_registers(const char *arch)
 	return EXIT_DONE;
 }
 
+/* Why a register that this CPU may well have is not to be had; NULL: there is none of this name. */
+static const char *
+register_refused(const char *machine, uint64_t allowed, const char *word, size_t bytes)
+{
+	uint64_t mask = 0;
+	const char *wrong;
+	size_t n;
+
+	if (strncmp(machine, "x86", 3) != 0)
+		return NULL;
+	if (bytes > 3 && (strncmp(word, "ymm", 3) == 0 || strncmp(word, "zmm", 3) == 0))
+		return "perf_event_open(2) has no bits for registers of AVX and AVX-512: of vector "
+		       "registers xmm0 to xmm15 can be asked for (-I)";
+	/* Words behind it may be others. */
+	if (allowed & SESSION_VECTORS ||
+	    (register_name_parse(machine, SESSION_VECTORS, word, &mask, &wrong, &n) < 0 &&
+	     wrong == word))
+		return NULL;
+	return "the kernel copies no vector registers of user space: --intr-regs has those of the "
+	       "sampled instruction, where a PEBS of Intel does";
+}
+
 static int
 set_registers(const char *option, const char *text, uint64_t allowed, uint64_t *ret)
 {
 	struct utsname host;
-	const char *word;
+	const char *word, *hint;
 	size_t bytes;
 
 	if (!SESSION_REGISTERS || uname(&host) < 0)
@@ -93,6 +115,10 @@ set_registers(const char *option, const char *text, uint64_t allowed, uint64_t *
 		return list_registers(host.machine);
 	if (register_name_parse(host.machine, allowed, text, ret, &word, &bytes) == 0)
 		return CLI_GO_ON;
+	hint = register_refused(host.machine, allowed, word, bytes);
+	if (hint)
+		return cli_usage_error("record", "%s=%s: '%.*s': %s", option, text, (int)bytes,
+				       word, hint);
 	return cli_usage_error("record", "%s=%s: '%.*s' is no register; %s='?' lists them", option,
 			       text, (int)bytes, word, option);
 }

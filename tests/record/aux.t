@@ -77,6 +77,10 @@ traces() # NAME FROM UNTIL: each CPU's is that, in x.data
 	is "$wrong" "" "$1: the trace of each CPU is what was written, byte for byte"
 }
 
+exits 2 "an address filter" there "$SPOOR" record -e intel_pt//u --filter 'filter main @ /bin/true' -o n.spoor -- true
+like "$(cat err)" 'intel_pt//u is a trace, which is recorded whole: address filters are not set.*perf record --filter' "is told why"
+nok "nothing is recorded" test -e n.spoor
+
 # Each chunk is larger than the area: it is cut off, and the tracer is off until there is room.
 export SPOOR_AUX_CHUNK=5000 SPOOR_AUX_CHUNKS=3
 exits 0 "record -e intel_pt//u" there "$SPOOR" record -a -m 1,1 -e intel_pt//u -o x.spoor -- "${until_traced[@]}"

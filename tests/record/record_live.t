@@ -252,6 +252,14 @@ like "$("$SPOOR" dump x.spoor | grep -m 1 ' SAMPLE ')" 'regs_user=\{abi=2 [a-z0-
 		"-I? lists what perf lists"
 exits 2 "no register" "$SPOOR" record -Iax,zz -o n.spoor -- true
 like "$(cat err)" "'zz'|'ax'" "is told"
+if [ "$(uname -m)" = x86_64 ]; then
+	for register in zmm0 ymm15,ax; do
+		exits 2 "$register" "$SPOOR" record -I$register -o n.spoor -- true
+		like "$(cat err)" "'.mm[0-9]*': .* no bits for registers of AVX and AVX-512: .* xmm0 to xmm15" "is told why"
+	done
+	exits 2 "a vector register of user space" "$SPOOR" record --user-regs=ax,xmm3 -o n.spoor -- true
+	like "$(cat err)" "'xmm3': the kernel copies no vector registers of user space: --intr-regs" "is told why"
+fi
 for clock in realtime monotonic_raw CLOCK_BOOTTIME tai 0 11; do
 	exits 2 "another clock, $clock" "$SPOOR" record -k $clock -o n.spoor -- true
 	like "$(cat err)" 'CLOCK_MONOTONIC' "is told why"

@@ -240,6 +240,7 @@ static const struct refused {
 	{ "fake/branch_type=any+zz/", 22, "'zz' is no kind of branch" },
 	{ "fake/time=0/", 11, "every sample has its time" },
 	{ "fake/percore/", 6, "perf stat" },
+	{ "cs/aux-action=pause/", 4, "aux-action has an event pause a trace" },
 	{ "fake/event=1,nr=5/", 14, "--duration" },
 	{ "fake/overwrite/", 6, "share its ring" },
 	{ "fake/aux-sample-size=4096/", 6, "AUX area" },
