@@ -7,7 +7,8 @@
 #include "symbolizer/export/stack_export.h"
 #include "symbolizer/text/escape.h"
 
-#define COLUMNS "time,clock_ns,cpu,pid,tid,comm,event,period,cgroup,symbol,dso,stack,trace\r\n"
+#define COLUMNS                                                                                    \
+	"time,clock_ns,cpu,pid,tid,comm,event,period,cgroup,symbol,dso,stack,trace,values\r\n"
 
 static void
 csv_head(const struct sample_export *x, struct buf *out)
@@ -68,13 +69,15 @@ put_stack(struct sample_export *x, const struct profile_stack *st, struct buf *o
 	buf_done(&text);
 }
 
+typedef void text_fn(const struct sample_facts *s, struct buf *out);
+
 static void
-put_trace(const struct sample_facts *s, struct buf *out)
+put_fields(const struct sample_facts *s, text_fn *put, struct buf *out)
 {
 	struct buf text;
 
 	buf_init(&text);
-	sample_export_trace(s, &text);
+	put(s, &text);
 	out->failed |= buf_failed(&text);
 	buf_u8(out, ',');
 	put_quoted(out, text.p, text.len);
@@ -103,7 +106,8 @@ csv_sample(struct sample_export *x, const struct sample_facts *s, struct buf *ou
 	put_text(out, leaf->symbol ? leaf->symbol : "");
 	put_text(out, leaf->dso_path ? leaf->dso_path : "");
 	put_stack(x, st, out);
-	put_trace(s, out);
+	put_fields(s, sample_export_trace, out);
+	put_fields(s, sample_export_values, out);
 	buf_text(out, "\r\n");
 }
 

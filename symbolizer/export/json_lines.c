@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 
+#include "symbolizer/export/sample_values.h"
 #include "symbolizer/text/json_value.h"
 
 static __attribute__((format(printf, 2, 3))) void
@@ -126,6 +127,8 @@ json_lines_sample(struct sample_export *x, const struct sample_facts *s, struct 
 	put(out, ",\"period\":%" PRIu64, s->period);
 	put_text(out, "cgroup", s->cgroup);
 	put_trace(s, out);
+	if (s->values)
+		sample_values_json(s->values, s->arch, out);
 	buf_text(out, ",\"stack\":[");
 	for (uint32_t i = 0; i < st->nr_frames; i++) {
 		if (i > 0)

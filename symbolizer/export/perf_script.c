@@ -9,6 +9,7 @@
 
 #include "format/block/recording_meta.h"
 #include "format/bytes/time_text.h"
+#include "format/record/perf_record.h"
 #include "symbolizer/text/escape.h"
 
 #define USEC_NS 1000
@@ -137,6 +138,9 @@ perf_script_sample(struct sample_export *x, const struct sample_facts *s, struct
 	put_event(s->event, out);
 	buf_text(out, ": ");
 	sample_export_trace(s, out);
+	if (s->tracepoint && s->values && s->values->have)
+		buf_u8(out, ' ');
+	sample_export_values(s, out);
 	buf_u8(out, '\n');
 	for (uint32_t i = 0; i < st->nr_frames; i++)
 		sample_export_frame(x, st->frames[i], out);

@@ -10,6 +10,7 @@
 #include "format/bytes/array.h"
 #include "format/bytes/fmt_error.h"
 #include "format/bytes/time_text.h"
+#include "symbolizer/export/sample_values.h"
 #include "symbolizer/text/escape.h"
 
 /* Where in texts that of a frame is. */
@@ -146,6 +147,13 @@ sample_export_trace(const struct sample_facts *s, struct buf *out)
 }
 
 void
+sample_export_values(const struct sample_facts *s, struct buf *out)
+{
+	if (s->values)
+		sample_values_text(s->values, s->arch, out);
+}
+
+void
 sample_export_time(uint64_t unix_ns, char out[SAMPLE_EXPORT_TIME_BYTES])
 {
 	const time_t seconds = (time_t)(unix_ns / SECOND_NS);
@@ -211,7 +219,9 @@ sample_export_take(void *arg, const struct profile *p, const struct profile_samp
 	struct sample_facts facts = { .time_ns = s->time_ns,
 				      .period = s->period,
 				      .tracepoint = s->tracepoint,
-				      .raw = s->raw };
+				      .raw = s->values ? s->values->raw : span_of(NULL, 0),
+				      .values = s->values,
+				      .arch = *x->source->arch };
 	int err = x->begun ? 0 : put_head(x);
 
 	x->samples++;

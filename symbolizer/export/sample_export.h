@@ -31,6 +31,8 @@ struct sample_facts {
 	uint64_t period;
 	const struct tracepoint *tracepoint; /* what raw means; NULL: it is of none, or not known */
 	struct span raw;
+	const struct perf_sample *values; /* see kept_values.h; NULL: it has none */
+	const char *arch;		  /* of its registers; NULL: not known */
 };
 
 /* What was left out of an output with a limit. */
@@ -56,6 +58,7 @@ struct sample_form {
 struct sample_source {
 	const char *name;	     /* of what is read */
 	const char *const *hostname; /* NULL or "": not known */
+	const char *const *arch;     /* likewise */
 	const struct clock_triple *start;
 };
 
@@ -79,6 +82,9 @@ const struct sample_source *sample_export_source(const struct sample_export *x);
 void sample_export_frame(struct sample_export *x, uint32_t id, struct buf *out);
 /* The frame itself. */
 const struct frame *sample_export_frame_at(const struct sample_export *x, uint32_t id);
+
+/* Appends its values, "addr=0x10 weight=7"; nothing where it has none. */
+void sample_export_values(const struct sample_facts *s, struct buf *out);
 
 /* Appends the fields of its tracepoint, "prev_comm=sh prev_pid=7", escaped; nothing where it has none. */
 void sample_export_trace(const struct sample_facts *s, struct buf *out);

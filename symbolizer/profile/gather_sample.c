@@ -155,7 +155,7 @@ count_sample(struct gather *g, const struct replay_sample *s, uint64_t period, s
 	counted = raw_sample(*key, period, s->time_ns);
 	err = raw_profile_count(&g->raw, &counted);
 	if (err == 0 && g->raw.logs && g->options->fields && s->copied)
-		err = raw_profile_bytes_of(&g->raw, s->copied->raw);
+		err = raw_profile_values_of(&g->raw, s->copied);
 	return err;
 }
 

@@ -53,9 +53,9 @@ struct profile_sample {
 	uint32_t stack; /* for profile_stack_at(): whose it is, too, as far as the profile keys by that */
 	uint64_t time_ns; /* on the clock of the first recording */
 	uint64_t period;
-	/* With fields: what the bytes of a tracepoint mean, and they. NULL: it is none. For this call. */
+	/* With fields: what the bytes of a tracepoint mean; NULL: it is none. For this call. */
 	const struct tracepoint *tracepoint;
-	struct span raw;
+	const struct perf_sample *values; /* likewise they (raw), and kept_values; NULL: none */
 };
 /*
  * With each_sample: who gets them, from profile_take(), in the order of their times. What it returns

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "format/bytes/array.h"
+#include "symbolizer/profile/kept_values.h"
 #include "symbolizer/profile/profile_internal.h"
 #include "symbolizer/profile/symbolize.h"
 #include "symbolizer/unwind/go_stack.h"
@@ -338,6 +339,7 @@ give_samples(struct profile_build *b, struct gather *g)
 
 	for (size_t i = 0; err == 0 && i < raw->nr_log; i++) {
 		const struct raw_logged *l = &raw->log[i];
+		struct perf_sample values = { .have = 0 };
 		struct profile_sample s = { .stack = b->row_stacks[l->row],
 					    .time_ns = l->time_ns + b->shift_ns,
 					    .period = l->period };
@@ -345,7 +347,9 @@ give_samples(struct profile_build *b, struct gather *g)
 		if (l->nr_bytes > 0) {
 			s.tracepoint =
 				gather_tracepoint(g, raw->whos[raw->rows[l->row].key.who].event);
-			s.raw = span_of(raw->bytes.p + l->bytes_at, l->nr_bytes);
+			(void)kept_values_get(span_of(raw->bytes.p + l->bytes_at, l->nr_bytes),
+					      &values);
+			s.values = &values;
 		}
 		if (s.stack != NO_STACK)
 			err = p->on_sample(p->on_sample_arg, p, &s);

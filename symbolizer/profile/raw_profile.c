@@ -6,6 +6,7 @@
 
 #include "format/bytes/array.h"
 #include "format/bytes/fmt_error.h"
+#include "symbolizer/profile/kept_values.h"
 
 #define PLACES_MIN 1024
 #define MODES 8 /* numbers of modes are below it */
@@ -259,13 +260,15 @@ log_sample(struct raw_profile *p, const struct raw_sample *s, uint32_t row)
 }
 
 int
-raw_profile_bytes_of(struct raw_profile *p, struct span bytes)
+raw_profile_values_of(struct raw_profile *p, const struct perf_sample *sample)
 {
 	struct raw_logged *l = &p->log[p->nr_log - 1];
 
+	if (!(sample->have & (KEPT_VALUES | PERF_SAMPLE_RAW)))
+		return 0;
 	l->bytes_at = p->bytes.len;
-	l->nr_bytes = (uint32_t)bytes.len;
-	buf_append(&p->bytes, bytes.p, bytes.len);
+	kept_values_put(sample, &p->bytes);
+	l->nr_bytes = (uint32_t)(p->bytes.len - l->bytes_at);
 	return buf_failed(&p->bytes) ? -FMT_E_NOMEM : 0;
 }
 

@@ -112,7 +112,7 @@ struct raw_row {
 /* A sample by itself: one of those that its row counts. */
 struct raw_logged {
 	uint64_t time_ns, period;
-	size_t bytes_at; /* of a tracepoint, in the profile's bytes */
+	size_t bytes_at; /* its kept values, in the profile's bytes */
 	uint32_t row, nr_bytes;
 };
 
@@ -171,8 +171,8 @@ raw_sample(struct raw_key key, uint64_t period, uint64_t time_ns)
 
 /* 0, -FMT_E_NOMEM. */
 int raw_profile_count(struct raw_profile *p, const struct raw_sample *sample);
-/* Where samples are logged: the bytes of the last one, of a tracepoint. 0, -FMT_E_NOMEM. */
-int raw_profile_bytes_of(struct raw_profile *p, struct span bytes);
+/* Where samples are logged: what is kept of the last one (kept_values.h). 0, -FMT_E_NOMEM. */
+int raw_profile_values_of(struct raw_profile *p, const struct perf_sample *sample);
 /*
  * Rows are many, and each is somewhere else: where the CPU is to look for the one of a sample that is
  * next but a few, and then, when that has come, for the row itself. Only addresses, for gcc takes a

@@ -38,6 +38,7 @@ export_samples(const struct export_request *rq, const struct profile_options *po
 	struct load_options options = rq->load;
 	struct load l = { .status = 0 };
 	const struct sample_source source = { .hostname = (const char *const *)&l.set.hostname,
+					      .arch = (const char *const *)&l.set.arch,
 					      .name = rq->load.path ? rq->load.path : "",
 					      .start = &l.set.start };
 	struct sample_export *x;

@@ -143,6 +143,31 @@ for line in sys.stdin:
     n[stack] += int(count)
 for line in sorted(n): print(line, n[line])' >wanted
 same "json and csv: the samples of folded, in the order of their times" got wanted
+
+# --- values ----------------------------------------------------------------------------------
+exits 0 "samples with addresses, weights and registers" "$SPOOR" record -q -o values.spoor -e page-faults -c 1 -d -W --intr-regs --user-regs -- true
+"$SPOOR" export -f json -o values.json values.spoor
+jq -c '.values | [.addr, .weight, .data_src, .regs_intr, .regs_user]' values.json >got
+"$SPOOR" dump --json values.spoor | jq -c 'select(.type == "SAMPLE") | .fields' >records
+jq -c ' [.addr, (.weight.var1 // .weight), .data_src.value,
+	(.regs_intr | del(.abi)), (.regs_user | del(.abi))]' records >wanted
+same "json: the values of each sample, as dump has its record" got wanted
+unlike "$(jq -r '.values.regs_intr | length' values.json | sort -u)" '^[01]$' "registers are there"
+"$SPOOR" export -f perf-data-file -o values.data values.spoor
+jq -r '"\(.values.addr[2:]) \(.values.weight)"' values.json >got
+perf script -i values.data -F addr,weight 2>err | awk '{ print $1, $2 }' >wanted
+same "... as perf script has them of an export" got wanted
+"$SPOOR" export -f csv -o values.csv values.spoor
+python3 -c '
+import csv
+for row in csv.DictReader(open("values.csv", newline=""), strict=True): print(row["values"])' >got
+"$SPOOR" export -f perf-script values.spoor | sed -n 's/^[^#[:space:]].* page-faults: //p' >wanted
+same "csv and perf-script: the same text" got wanted
+jq -r '.values | "addr=\(.addr) weight=\(.weight)"' values.json >wanted
+sed 's/^\(addr=[^ ]* weight=[^ ]*\) .*/\1/' got >short
+same "... of the same values" short wanted
+is "$(jq -c 'select(.values)' x.json | wc -l)" 0 "samples without have none"
+
 cpu=$(jq -r .cpu x.json | sort | uniq -c | sort -rn | awk 'NR == 1 { print $2 }') # beside others perhaps not CPU 0
 is "$("$SPOOR" export -f json --cpu "$cpu" x.spoor 2>err | jq -r .cpu | sort | uniq -c)" \
 	"$(jq -r .cpu x.json | sort | uniq -c | grep " $cpu\$")" "filters"
@@ -207,7 +232,7 @@ for evil in $'e\e[31m"<;\n\x81' '=cmd|"x"!A1' 'a 1 2' '<script>' x $' \n'; do
 	is "$(python3 -c '
 import csv
 rows = list(csv.reader(open("evil.csv", newline="", encoding="utf-8"), strict=True))
-assert all(len(r) == 13 for r in rows), "columns"
+assert all(len(r) == 14 for r in rows), "columns"
 assert not any(c[:1] in ("=", "+", "-", "@") for r in rows for c in r), "a formula"
 print(len(rows) - 1)')" "$samples" "... csv"
 done

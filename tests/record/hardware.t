@@ -119,6 +119,10 @@ memory() # NAME OPTION...
 		[.ip, .period, .addr, .data_src.value, .weight.var1, .weight.var2, .phys_addr, (.data_page_size | size),
 		(.code_page_size | size)] | map(tostring | ltrimstr("0x")) | join(" ")' >dumped
 	same "$name: recorded as the CPU said it" asked dumped
+	"$SPOOR" export -f json x.spoor | jq -c '.values | [.addr, .weight, .ins_lat // 0, .data_src, .transaction, .phys_addr, .data_page_size, .code_page_size]' >got
+	"$SPOOR" dump --json x.spoor | jq -c 'select(.type == "SAMPLE") | .fields | [.addr, (.weight.var1? // .weight), (.weight.var2? // 0),
+		.data_src.value, .transaction.value?, .phys_addr, .data_page_size, .code_page_size]' >want
+	same "$name: the json export has its values" want got
 	perf script -i x.data -F ip,addr,period,weight,ins_lat,data_src,phys_addr,data_page_size,code_page_size 2>perf.err |
 		sed 's/|OP.*|BLK  *[^ ]*//' | awk '{ print $6, $1, $2, $3, $4, $5, $7, $8, $9 }' >perf.script
 	same "$name: perf script of the export has the same values" asked perf.script || diag_file perf.err
@@ -177,6 +181,9 @@ for how in -b '-j any,u' '-j any_call,any_ret,u,hw_index'; do
 		"\(.from)/\(.to)/\(if .mispred then "M" elif .predicted then "P" else "-" end)/\(
 		if .in_tx then "X" else "-" end)/\(if .abort then "A" else "-" end)/\(.cycles // 0)/"' >dumped
 	same "LBR, $how: branches as the CPU said them" asked dumped
+	"$SPOOR" export -f json x.spoor | jq -c '.values.branches // [] | map("\(.from)/\(.to)")' >got
+	"$SPOOR" dump --json x.spoor | jq -c 'select(.type == "SAMPLE") | .fields.branch_stack.entries | map("\(.from)/\(.to)")' >want
+	same "LBR, $how: the json export has them" want got
 	perf script -i x.data -F brstack 2>/dev/null | tr -s ' ' '\n' | grep . >perf.script
 	same "LBR, $how: perf script of the export has the same" asked perf.script
 	like_perf "LBR, $how: from where to where, as perf report has it" -b -F overhead,sample,symbol_from,symbol_to,cycles
