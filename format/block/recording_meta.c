@@ -165,6 +165,26 @@ put_event(struct buf *out, const struct event *e)
 	end_tag(out, from);
 }
 
+/* Behind all events, by its index. */
+static void
+put_unit(struct buf *out, uint32_t index, const struct count_unit *u)
+{
+	uint64_t scale;
+	size_t from;
+
+	if (!count_unit_told(u))
+		return;
+	memcpy(&scale, &u->scale, sizeof(scale));
+	from = begin_tag(out, META_EVENT_UNIT, 0);
+	buf_u32(out, index);
+	buf_u32(out,
+		(u->snapshot ? META_UNIT_F_SNAPSHOT : 0) | (u->per_pkg ? META_UNIT_F_PER_PKG : 0));
+	buf_u64(out, scale);
+	buf_u32(out, (uint32_t)strlen(u->name));
+	buf_append(out, u->name, strlen(u->name));
+	end_tag(out, from);
+}
+
 int
 recording_meta_encode(const struct recording_meta *m, struct buf *out)
 {
@@ -207,6 +227,8 @@ recording_meta_encode(const struct recording_meta *m, struct buf *out)
 	}
 	for (size_t i = 0; i < event_set_count(m->events); i++)
 		put_event(out, event_set_at(m->events, i));
+	for (size_t i = 0; i < event_set_count(m->events); i++)
+		put_unit(out, (uint32_t)i, &event_set_at(m->events, i)->unit);
 	if (buf_failed(out))
 		return -FMT_E_NOMEM;
 	return out->len - before > RECORDING_META_MAX ? -FMT_E_TOO_BIG : 0;
@@ -324,6 +346,30 @@ get_event(struct span s, struct recording_meta *m)
 	return error;
 }
 
+/* Without it the event is as good: its counts are shown as they are. */
+static int
+get_unit(struct span s, struct recording_meta *m)
+{
+	uint32_t index, flags, name_len;
+	struct count_unit u = { 0 };
+	struct span name;
+	uint64_t scale;
+
+	if (!span_u32(&s, &index) || !span_u32(&s, &flags) || !span_u64(&s, &scale) ||
+	    !span_u32(&s, &name_len) || !span_take(&s, name_len, &name))
+		return -FMT_E_CORRUPT;
+	if (index >= event_set_count(m->events) || name.len >= sizeof(u.name) ||
+	    (name.len > 0 && memchr(name.p, 0, name.len)))
+		return 0;
+	memcpy(&u.scale, &scale, sizeof(scale));
+	if (name.len > 0)
+		memcpy(u.name, name.p, name.len);
+	u.snapshot = flags & META_UNIT_F_SNAPSHOT;
+	u.per_pkg = flags & META_UNIT_F_PER_PKG;
+	event_set_unit(m->events, index, &u);
+	return 0;
+}
+
 static int
 get_parts(struct span s, struct recording_meta *m)
 {
@@ -382,6 +428,8 @@ get_tag(uint16_t tag, uint16_t flags, struct span s, struct recording_meta *m)
 		return span_u64(&s, &m->pid_namespace) ? 0 : -FMT_E_CORRUPT;
 	case META_EVENT:
 		return get_event(s, m);
+	case META_EVENT_UNIT:
+		return get_unit(s, m);
 	case META_PARTS:
 		return get_parts(s, m);
 	}

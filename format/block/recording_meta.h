@@ -37,7 +37,12 @@ enum meta_tag {
 	META_COUNTERS = 17,	 /* u64 ns between reads of the events that have no samples */
 	META_PARTS = 18,	 /* critical: recording_parts.h */
 	META_PID_NAMESPACE = 20, /* u64 */
+	META_EVENT_UNIT = 21,	 /* u32 event, flags; u64 scale (IEEE 754); u32 unit bytes; unit */
 };
+
+/* Flags of META_EVENT_UNIT. */
+#define META_UNIT_F_SNAPSHOT 1u
+#define META_UNIT_F_PER_PKG 2u
 
 #define META_F_CRITICAL 1u /* a reader that does not know the tag must refuse the file */
 

@@ -290,6 +290,29 @@ event_set_format(struct event_set *set, size_t index, const char *format)
 	return 0;
 }
 
+void
+event_set_unit(struct event_set *set, size_t index, const struct count_unit *unit)
+{
+	if (count_unit_valid(unit))
+		set->events[index].unit = *unit;
+}
+
+int
+event_set_copy(struct event_set *set, const struct event *event, size_t *ret_index)
+{
+	size_t index;
+	int r = event_set_add(set, event->attr_raw, event->name, &index);
+
+	if (r == 0)
+		r = event_set_format(set, index, event->format);
+	if (r < 0)
+		return r;
+	event_set_unit(set, index, &event->unit);
+	if (ret_index)
+		*ret_index = index;
+	return 0;
+}
+
 size_t
 event_set_count(const struct event_set *set)
 {

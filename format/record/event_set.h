@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "format/record/event_attr.h"
+#include "format/record/count_unit.h"
 #include "format/record/perf_record.h"
 #include "format/record/sample_layout.h"
 
@@ -23,8 +24,9 @@ struct event {
 	struct sample_layout layout; /* of its samples */
 	struct span attr_raw;	     /* the attr as the kernel or the file gave it */
 	const char *name;	     /* "cpu-clock"; owned by the set */
-	const char *format;  /* of a tracepoint, see tracepoint.h; NULL: not known; likewise */
-	const uint64_t *ids; /* owned by the set */
+	const char *format;	/* of a tracepoint, see tracepoint.h; NULL: not known; likewise */
+	struct count_unit unit; /* of its counts */
+	const uint64_t *ids;	/* owned by the set */
 	size_t nr_ids;
 };
 
@@ -50,6 +52,14 @@ int event_set_rename(struct event_set *set, size_t index, const char *name);
 #define EVENT_FORMAT_BYTES_MAX (64u << 10) /* the kernel's longest has 6 KiB */
 #define EVENT_FORMATS_BYTES_MAX (4u << 20) /* all of a kernel, 2300 formats, have 2 MB */
 int event_set_format(struct event_set *set, size_t index, const char *format);
+
+/* Tells what its counts mean. One that is not valid is passed over. */
+void event_set_unit(struct event_set *set, size_t index, const struct count_unit *unit);
+
+/*
+ * Adds what another set has of an event: attr, name, format and unit, but no ids. As event_set_add().
+ */
+int event_set_copy(struct event_set *set, const struct event *event, size_t *ret_index);
 
 size_t event_set_count(const struct event_set *set);
 /* index < event_set_count(); the pointer is good until the next event_set_add*(). */

@@ -38,7 +38,7 @@ read_counts_keep(struct read_counts *c, const struct read_count *count)
 		known->first_ns = count->first_ns;
 		known->before = count->before;
 	}
-	if (count->value > known->value)
+	if (count->level || count->value > known->value)
 		known->value = count->value;
 	if (count->enabled_ns > known->enabled_ns)
 		known->enabled_ns = count->enabled_ns;
@@ -83,6 +83,8 @@ read_count_at(const struct event_set *events, const struct perf_record *record, 
 				    .task = record->read.tid,
 				    .cpu = record->sid.cpu,
 				    .value = v.value,
+				    .level = event >= 0 &&
+					    event_set_at(events, (size_t)event)->unit.snapshot,
 				    .enabled_ns = read->time_enabled,
 				    .running_ns = read->time_running };
 	return event >= 0;
@@ -106,7 +108,7 @@ read_counts_add(struct read_counts *c, const struct event_set *events,
 		count.first_ns = record->sid.time;
 		count.before_only = before;
 		if (begins) {
-			count.before.value = count.value;
+			count.before.value = count.level ? 0 : count.value;
 			count.before.enabled_ns = count.enabled_ns;
 			count.before.running_ns = count.running_ns;
 		}
@@ -165,6 +167,7 @@ read_counts_total(const struct read_counts *c, size_t event)
 		bool last = i + 1 == c->nr || compare_counts(k, k + 1) != 0;
 
 		total.known |= !k->before_only;
+		total.level |= k->level;
 		total.value += k->value - k->before.value;
 		total.running_ns += k->running_ns - k->before.running_ns;
 		if (k->enabled_ns - k->before.enabled_ns > longest)
@@ -180,7 +183,7 @@ read_counts_total(const struct read_counts *c, size_t event)
 uint64_t
 read_total_scaled(const struct read_total *t)
 {
-	if (!read_total_shared(t) || t->running_ns == 0)
+	if (t->level || !read_total_shared(t) || t->running_ns == 0)
 		return t->value;
 	return (uint64_t)((double)t->value * (double)t->enabled_ns / (double)t->running_ns);
 }

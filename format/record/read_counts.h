@@ -4,9 +4,9 @@
  * much of the time it had a counter.
  *
  * An id is one event on one CPU, of all that runs there or of one task. Its counts only grow, so
- * that the last READ has all of it. Where a file follows another one, the first READ of an id tells
- * what was counted before it, and so says its misc; where events without samples are read at intervals,
- * their first READ of any file does.
+ * that the last READ has all of it; those that are levels change, and the last READ has what there is.
+ * Where a file follows another one, the first READ of an id tells what was counted before it, and so
+ * says its misc; where events without samples are read at intervals, their first READ of any file does.
  */
 #ifndef FORMAT_RECORD_READ_COUNTS_H
 #define FORMAT_RECORD_READ_COUNTS_H
@@ -30,6 +30,7 @@ struct read_count {
 	uint32_t cpu;	      /* UINT32_MAX: of no CPU */
 	uint64_t value, enabled_ns, running_ns;
 	uint64_t first_ns; /* time of its first READ */
+	bool level; /* value is what there was then (count_unit.snapshot), and never a sum of two */
 	struct {
 		uint64_t value, enabled_ns, running_ns;
 	} before;	  /* of them, what is not of this file, as the first READ tells it */
@@ -73,6 +74,7 @@ int read_counts_add(struct read_counts *c, const struct event_set *events,
 
 struct read_total {
 	bool known; /* some READ told it, and not what was before the file alone */
+	bool level; /* as in struct read_count: what the last READ told */
 	uint64_t value;
 	uint64_t enabled_ns; /* that it should have counted */
 	uint64_t running_ns; /* that it did */
@@ -87,7 +89,7 @@ void read_counts_settle(struct read_counts *c);
 /* Of an event, as its index in the set. */
 struct read_total read_counts_total(const struct read_counts *c, size_t event);
 
-/* value × enabled / running: what it would have counted had it always had a counter. */
+/* value × enabled / running: what it would have counted had it always had a counter. A level is what it is. */
 uint64_t read_total_scaled(const struct read_total *t);
 /*
  * Had it to share the counters? The kernel counts the two times at slightly other moments; a

@@ -52,13 +52,31 @@ add_kind(struct event_def *def, const char *pmu, struct event_kind **ret)
 	return 0;
 }
 
+/* The CPUs that a PMU has, or counts on. -ENOENT: each. */
+static int
+kind_cpus(struct event_def *def, const char *sysfs, const char *pmu, struct cpu_list *ret)
+{
+	int r = pmu_cpus(sysfs, pmu, ret, &def->for_all);
+
+	/* Those of a cpumask are one of each package already. */
+	if (def->for_all)
+		def->per_package = false;
+	if (!def->per_package)
+		return r;
+	if (r == 0)
+		cpu_list_done(ret);
+	r = pmu_package_cpus(sysfs, pmu, ret);
+	def->for_all = r == 0;
+	return r;
+}
+
 /* An event of a PMU by its name: on the CPUs that it has, or counts on. */
 static int
 named_kind(struct event_def *def, const char *sysfs, const char *pmu)
 {
 	struct event_kind *k;
 	struct cpu_list cpus;
-	int r = pmu_cpus(sysfs, pmu, &cpus, &def->for_all);
+	int r = kind_cpus(def, sysfs, pmu, &cpus);
 
 	if (r == -ENOENT)
 		return 0;
@@ -113,6 +131,9 @@ event_def_kinds(struct event_def *def, const char *sysfs, const char *pmu)
 int
 event_def_look(struct event_def *def, const char *sysfs)
 {
+	/* The first CPU of a package may be another one now: both would count the package. */
+	if (def->per_package)
+		return 0;
 	for (size_t i = 0; i < def->nr_kinds; i++) {
 		struct event_kind *k = &def->kinds[i];
 		struct cpu_list cpus;

@@ -31,7 +31,8 @@ struct event_kind {
 struct event_def {
 	struct perf_event_attr attr; /* as the recording has it */
 	char name[EVENT_SPEC_NAME_BYTES];
-	bool named, modified; /* as in struct event_spec */
+	bool named, modified;	/* as in struct event_spec */
+	struct count_unit unit; /* of its counts */
 	bool sideband;
 	bool trigger; /* each hit wakes whoever reads: see session_options */
 	bool counts;  /* takes no samples, and has no ring: it is read at intervals */
@@ -54,7 +55,8 @@ struct event_def {
 	bool failed;	 /* somewhere it is pinned and counts nothing, and that was told */
 	bool only_kinds; /* it is not opened on CPUs of no kind */
 	bool for_all;	 /* each of those CPUs counts for others as well (cpumask): no tasks */
-	char *filter;	 /* as the kernel takes it; NULL: none. Its own, as format is */
+	bool per_package; /* it counts for whole CPUs, and each counts its package: one of them is enough */
+	char *filter; /* as the kernel takes it; NULL: none. Its own, as format is */
 	char *format; /* of a tracepoint with fields (tracepoint.h of format/); NULL: not known */
 	struct event_kind *kinds;
 	size_t nr_kinds; /* 0: the attr as it is, on every CPU */

@@ -56,6 +56,7 @@ struct event_spec {
 	 */
 	struct perf_event_attr attr;
 	char pmu[PMU_NAME_BYTES]; /* the one that was named; "": none was */
+	struct count_unit unit;	  /* of its counts, where sysfs names the event */
 	char *probe; /* of a probe's path or symbol: attr.config1 points to it where it is opened */
 	struct event_place *more; /* the places of a probe behind the first one, which the attr has */
 	size_t nr_more;

@@ -326,8 +326,10 @@ apply_term(struct event_parser *p, const char *pmu, const char *name, const char
 		return pmu_bits(&t, pmu);
 	if (p->depth == ALIAS_DEPTH)
 		return event_parser_fail(p, name, "aliases of %s go round in a circle", name);
-	if (p->depth++ == 0)
+	if (p->depth++ == 0) {
 		p->instead = name;
+		pmu_unit(p->roots.sysfs, pmu, name, &s->unit);
+	}
 	r = event_parser_terms(p, pmu, alias, s);
 	p->depth--;
 	p->instead = outside;

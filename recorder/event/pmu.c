@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -148,6 +149,34 @@ pmu_alias(const char *sysfs, const char *pmu, const char *event, char *ret, size
 	return read_line(sysfs, pmu, "events/", event, ret, ret_bytes);
 }
 
+/* The line of events/EVENT.WHAT. False: there is none that is as short as that. */
+static bool
+beside_event(const char *sysfs, const char *pmu, const char *event, const char *what, char *ret,
+	     size_t ret_bytes)
+{
+	char file[256];
+
+	return (size_t)snprintf(file, sizeof(file), "%s.%s", event, what) < sizeof(file) &&
+		pmu_alias(sysfs, pmu, file, ret, ret_bytes) == 0 && strlen(ret) + 1 < ret_bytes;
+}
+
+void
+pmu_unit(const char *sysfs, const char *pmu, const char *event, struct count_unit *ret)
+{
+	char text[128];
+
+	*ret = (struct count_unit){ 0 };
+	if (beside_event(sysfs, pmu, event, "scale", text, sizeof(text)))
+		(void)count_unit_scale_parse(text, &ret->scale);
+	if (beside_event(sysfs, pmu, event, "unit", text, sizeof(text)) &&
+	    strlen(text) < sizeof(ret->name))
+		(void)strlcpy(ret->name, text, sizeof(ret->name));
+	ret->snapshot = beside_event(sysfs, pmu, event, "snapshot", text, sizeof(text)) &&
+		strcmp(text, "1") == 0;
+	ret->per_pkg = beside_event(sysfs, pmu, event, "per-pkg", text, sizeof(text)) &&
+		strcmp(text, "1") == 0;
+}
+
 /* --- by name --------------------------------------------------------------------------- */
 
 static int
@@ -261,6 +290,64 @@ pmu_cpus(const char *sysfs, const char *pmu, struct cpu_list *ret, bool *ret_for
 	if (r < 0)
 		*ret_for_all = false;
 	return r;
+}
+
+/* A number of /sys/devices/system/cpu/cpuN/topology; -1: it is not told. */
+static long
+topology(const char *sysfs, uint32_t cpu, const char *file)
+{
+	char path[512], text[32];
+
+	(void)snprintf(path, sizeof(path), "%s/devices/system/cpu/cpu%" PRIu32 "/topology/%s",
+		       sysfs, cpu, file);
+	return small_file_read(AT_FDCWD, path, text, sizeof(text)) > 0 ? strtol(text, NULL, 10)
+								       : -1;
+}
+
+static int
+online_cpus(const char *sysfs, struct cpu_list *ret)
+{
+	char path[512], text[4096];
+	ssize_t n;
+
+	(void)snprintf(path, sizeof(path), "%s/devices/system/cpu/online", sysfs);
+	n = small_file_read(AT_FDCWD, path, text, sizeof(text));
+	return n < 0 ? (int)n : cpu_list_parse(text, ret);
+}
+
+int
+pmu_package_cpus(const char *sysfs, const char *pmu, struct cpu_list *ret)
+{
+	struct {
+		long package, die;
+	} * seen;
+	struct cpu_list cpus;
+	size_t nr = 0;
+	bool for_all;
+	int r = pmu_cpus(sysfs, pmu, &cpus, &for_all);
+
+	if (r == -ENOENT)
+		r = online_cpus(sysfs, &cpus);
+	if (r < 0)
+		return r;
+	seen = calloc(cpus.nr, sizeof(*seen));
+	for (size_t i = 0, k; seen && i < cpus.nr; i++) {
+		seen[nr].package = topology(sysfs, cpus.cpus[i], "physical_package_id");
+		seen[nr].die = topology(sysfs, cpus.cpus[i], "die_id");
+		for (k = 0; k < nr; k++)
+			if (seen[k].package == seen[nr].package && seen[k].die == seen[nr].die)
+				break;
+		if (k == nr)
+			cpus.cpus[nr++] = cpus.cpus[i];
+	}
+	if (!seen) {
+		cpu_list_done(&cpus);
+		return -ENOMEM;
+	}
+	free(seen);
+	cpus.nr = nr;
+	*ret = cpus;
+	return 0;
 }
 
 static int

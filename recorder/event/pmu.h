@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "format/record/count_unit.h"
 #include "recorder/ground/cpu_list.h"
 
 #define PMU_NAME_BYTES 64
@@ -40,10 +41,22 @@ int pmu_number(const char *sysfs, const char *pmu, const char *dir, const char *
 int pmu_alias(const char *sysfs, const char *pmu, const char *event, char *ret, size_t ret_bytes);
 
 /*
+ * What counts of that event mean: what stands in NAME.scale, NAME.unit, NAME.snapshot and NAME.per-pkg beside it. What
+ * is not there, or is not well-formed, is not told.
+ */
+void pmu_unit(const char *sysfs, const char *pmu, const char *event, struct count_unit *ret);
+
+/*
  * The CPUs whose core PMU it is ("cpus"), or on which it counts for all ("cpumask", and then
  * *ret_for_all). -ENOENT: neither is said, and it is on every CPU; -EINVAL.
  */
 int pmu_cpus(const char *sysfs, const char *pmu, struct cpu_list *ret, bool *ret_for_all);
+
+/*
+ * Of the CPUs whose core PMU it is, or of those that are online, the first one of each package (of a package with several
+ * dies, of each die): for an event that each of them counts for its whole package.
+ */
+int pmu_package_cpus(const char *sysfs, const char *pmu, struct cpu_list *ret);
 
 /* A PMU of one kind of core. */
 struct pmu_core {

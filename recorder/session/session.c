@@ -163,6 +163,8 @@ add_events(const struct session *s, struct event_set *events)
 		r = event_set_add(events, span_of(&def->attr, def->attr.size), def->name, NULL);
 		if (r == 0)
 			r = event_set_format(events, i, def->format);
+		if (r == 0)
+			event_set_unit(events, i, &def->unit);
 	}
 	return r;
 }

@@ -436,9 +436,7 @@ renew_events(struct writer *w, uint64_t now_ns)
 	for (size_t i = 0; r == 0 && i < event_set_count(old); i++) {
 		const struct event *e = event_set_at(old, i);
 
-		r = event_set_add(events, e->attr_raw, e->name, NULL);
-		if (r == 0)
-			r = event_set_format(events, i, e->format);
+		r = event_set_copy(events, e, NULL);
 		for (size_t k = 0; r == 0 && k < e->nr_ids; k++)
 			if (!has_gone(w, e->ids[k], now_ns))
 				r = event_set_add_id(events, i, e->ids[k]);

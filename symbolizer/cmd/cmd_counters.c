@@ -110,7 +110,8 @@ list_counted(struct request *rq, const struct read_counts *counts, bool all)
 	for (size_t i = 0; r == 0 && i < counts->nr;) {
 		const uint32_t event = counts->of[i].event;
 		const struct event *e = event_set_at(rq->events, event);
-		const struct counted c = { e->name, &e->attr, read_counts_total(counts, event) };
+		const struct counted c = { e->name, &e->attr, read_counts_total(counts, event),
+					   e->unit };
 
 		r = counted_list_add(&rq->counted, &c);
 		if (r == 0 && all)

@@ -195,13 +195,21 @@ static void
 print_count(const struct info *info, size_t event)
 {
 	const struct read_total t = read_counts_total(&info->summary.counts, event);
+	const struct count_unit *u = &event_set_at(info->meta->events, event)->unit;
+	char value[COUNT_UNIT_TEXT_BYTES], *unit;
 
 	if (!t.known)
 		return;
-	printf(KEY "   counted %" PRIu64, "", t.value);
+	printf(KEY "   %s %" PRIu64, "", t.level ? "was at the end" : "counted", t.value);
 	if (read_total_shared(&t))
 		printf(" in %.1f %% of the time, which makes %" PRIu64 " of all of it",
 		       read_total_percent(&t), read_total_scaled(&t));
+	if (*u->name || u->scale != 0) {
+		unit = escape_dup(u->name);
+		count_unit_text(u, read_total_scaled(&t), value);
+		printf(": %s%s%s", value, *u->name ? " " : "", unit ? unit : "");
+		free(unit);
+	}
 	putchar('\n');
 }
 

@@ -2,6 +2,7 @@
 #include "symbolizer/counts/count_ratio.h"
 
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "format/bytes/array.h"
@@ -149,10 +150,11 @@ cache_ratios(const struct counted_list *all, const struct counted *c,
 		return 0;
 	whole = find(all, c, PERF_TYPE_HW_CACHE, config_of(c) & ~miss);
 	if (whole)
-		ret[n++] = (struct count_ratio){ part_of(c, whole, 100), "% of all accesses" };
+		ret[n++] = (struct count_ratio){ part_of(c, whole, 100), "% of all accesses", "" };
 	whole = find(all, c, PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
 	if (whole)
-		ret[n++] = (struct count_ratio){ part_of(c, whole, 1000), "per 1000 instructions" };
+		ret[n++] = (struct count_ratio){ part_of(c, whole, 1000), "per 1000 instructions",
+						 "" };
 	return n;
 }
 
@@ -165,7 +167,7 @@ count_ratios(const struct counted_list *all, size_t which, uint64_t ns,
 	size_t n = 0;
 
 	if (ns > 0 && counted_is_time(c)) {
-		ret[0] = (struct count_ratio){ (double)c->total.value / (double)ns, "CPUs" };
+		ret[0] = (struct count_ratio){ (double)c->total.value / (double)ns, "CPUs", "" };
 		return 1;
 	}
 	if (c->attr->type == PERF_TYPE_HW_CACHE)
@@ -175,10 +177,20 @@ count_ratios(const struct counted_list *all, size_t which, uint64_t ns,
 
 		whole = p->part == config_of(c) ? find(all, c, PERF_TYPE_HARDWARE, p->whole) : NULL;
 		if (whole && n < COUNT_RATIOS_MAX)
-			ret[n++] = (struct count_ratio){ part_of(c, whole, p->factor), p->unit };
+			ret[n++] =
+				(struct count_ratio){ part_of(c, whole, p->factor), p->unit, "" };
 	}
-	if (n == 0 && ns > 0)
-		ret[n++] = (struct count_ratio){ (double)read_total_scaled(&c->total) / seconds,
-						 "a second" };
+	if (n == 0 && ns > 0 && !c->total.level)
+		ret[n++] = (struct count_ratio){
+			count_unit_value(&c->unit, read_total_scaled(&c->total)) / seconds,
+			"a second", c->unit.name
+		};
 	return n;
+}
+
+void
+count_ratio_unit(const struct count_ratio *ratio, char text[static COUNT_RATIO_UNIT_BYTES])
+{
+	(void)snprintf(text, COUNT_RATIO_UNIT_BYTES, "%s%s%s", ratio->of, *ratio->of ? " " : "",
+		       ratio->unit);
 }

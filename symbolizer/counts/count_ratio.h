@@ -12,6 +12,7 @@
 
 #include "format/bytes/slots.h"
 #include "format/record/event_attr.h"
+#include "format/record/count_unit.h"
 #include "format/record/read_counts.h"
 
 /* An event and what it counted in a time. */
@@ -19,6 +20,7 @@ struct counted {
 	const char *name;
 	const struct event_attr *attr;
 	struct read_total total;
+	struct count_unit unit;
 };
 
 /* Those of one time, in an order, found by what they count. All zero is an empty one. */
@@ -39,7 +41,13 @@ int counted_list_add(struct counted_list *l, const struct counted *counted);
 struct count_ratio {
 	double value;
 	const char *unit; /* static: "per cycle", "% of all branches" */
+	const char
+		*of; /* the unit of what is counted: "Joules"; "": none. The event's, and hostile */
 };
+
+/* Both: "Joules a second". */
+#define COUNT_RATIO_UNIT_BYTES (COUNT_UNIT_NAME_BYTES + 32)
+void count_ratio_unit(const struct count_ratio *ratio, char text[static COUNT_RATIO_UNIT_BYTES]);
 
 /* Does it count ns? */
 bool counted_is_time(const struct counted *c);
@@ -47,7 +55,7 @@ bool counted_is_time(const struct counted *c);
 /*
  * Those of all->v[which] in a time of ns, by scaled counts: at most COUNT_RATIOS_MAX, the number of which is
  * returned. Only events that count the same sides (user, kernel) of the same CPUs are held against each
- * other; an event that goes with no other has its rate by the second.
+ * other; an event that goes with no other has its rate by the second, in its unit. A level has none.
  */
 size_t count_ratios(const struct counted_list *all, size_t which, uint64_t ns,
 		    struct count_ratio ret[static COUNT_RATIOS_MAX]);

@@ -69,7 +69,7 @@ row_count(struct count_rows *c, struct count_last *last, const struct read_count
 		return read_counts_push(counts, count);
 	}
 	known = &counts->of[last->row_at];
-	known->value += count->value;
+	known->value = count->level ? count->value : known->value + count->value;
 	known->enabled_ns += count->enabled_ns;
 	known->running_ns += count->running_ns;
 	return 0;
@@ -102,13 +102,14 @@ static bool
 count_since(struct count_rows *c, const struct count_last *before, const struct read_count *count,
 	    struct read_count *ret)
 {
-	if (count->value < before->value || count->enabled_ns < before->enabled_ns ||
-	    count->running_ns < before->running_ns) {
+	if ((count->value < before->value && !count->level) ||
+	    count->enabled_ns < before->enabled_ns || count->running_ns < before->running_ns) {
 		c->backwards++;
 		return false;
 	}
 	*ret = *count;
-	ret->value -= before->value;
+	if (!count->level)
+		ret->value -= before->value;
 	ret->enabled_ns -= before->enabled_ns;
 	ret->running_ns -= before->running_ns;
 	return true;

@@ -5,7 +5,8 @@
  *
  * The first READ of an id is where it begins: what was counted before is not of this recording. An
  * id that comes later (a CPU that came online) joins a row with what it has; a reading that is
- * missing makes that interval longer, and costs no count.
+ * missing makes that interval longer, and costs no count. A level (count_unit.snapshot) is what its last reading
+ * in the row told.
  */
 #ifndef SYMBOLIZER_COUNTS_COUNT_ROWS_H
 #define SYMBOLIZER_COUNTS_COUNT_ROWS_H

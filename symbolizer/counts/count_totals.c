@@ -18,6 +18,7 @@ struct totals_event {
 	char *name;
 	size_t nth; /* of those of one recording with that name, from 0 */
 	struct event_attr attr;
+	struct count_unit unit;
 	struct read_total sum;
 };
 
@@ -129,7 +130,9 @@ count_totals_add(struct count_totals *t, const struct event_set *events, size_t 
 {
 	int error = count_names(t, events, event);
 	const struct event *e = event_set_at(events, event);
-	struct totals_event key = { .name = (char *)(uintptr_t)e->name, .attr = e->attr };
+	struct totals_event key = { .name = (char *)(uintptr_t)e->name,
+				    .attr = e->attr,
+				    .unit = e->unit };
 	struct read_total *sum;
 	uint32_t hash, at;
 
@@ -146,7 +149,8 @@ count_totals_add(struct count_totals *t, const struct event_set *events, size_t 
 		return -FMT_E_NOMEM;
 	sum = &t->events[at].sum;
 	sum->known = true;
-	sum->value += total->value;
+	sum->level = total->level;
+	sum->value = total->level ? total->value : sum->value + total->value;
 	sum->enabled_ns += total->enabled_ns;
 	sum->running_ns += total->running_ns;
 	return 0;
@@ -163,8 +167,8 @@ count_totals_all(struct count_totals *t)
 {
 	counted_list_clear(&t->all);
 	for (size_t i = 0; i < t->nr; i++) {
-		const struct counted c = { t->events[i].name, &t->events[i].attr,
-					   t->events[i].sum };
+		const struct counted c = { t->events[i].name, &t->events[i].attr, t->events[i].sum,
+					   t->events[i].unit };
 
 		if (counted_list_add(&t->all, &c) != 0)
 			return NULL;

@@ -5,6 +5,8 @@
  *
  * The work is that of the counts that are added, and, once in each recording, of its events up to the last one
  * that is counted.
+ *
+ * The total of a level (count_unit.snapshot) is the one that was added last.
  */
 #ifndef SYMBOLIZER_COUNTS_COUNT_TOTALS_H
 #define SYMBOLIZER_COUNTS_COUNT_TOTALS_H

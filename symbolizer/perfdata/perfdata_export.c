@@ -69,8 +69,8 @@ add_event(struct event_set *set, const struct event *e, bool may_be_known)
 	int error = 0;
 
 	if (!may_be_known || !find_event(set, e, &index))
-		error = event_set_add(set, e->attr_raw, e->name, &index);
-	if (!error)
+		error = event_set_copy(set, e, &index);
+	else
 		error = event_set_format(set, index, e->format);
 	for (size_t k = 0; k < e->nr_ids && !error; k++)
 		if (event_set_find(set, e->ids[k]) < 0)

@@ -4,6 +4,16 @@
 #include "format/bytes/fmt_error.h"
 #include "symbolizer/text/json_value.h"
 #include "symbolizer/view/counters_print.h"
+#include "symbolizer/view/count_unit_json.h"
+
+static json_t *
+ratio_json(const struct count_ratio *ratio)
+{
+	char unit[COUNT_RATIO_UNIT_BYTES];
+
+	count_ratio_unit(ratio, unit);
+	return json_pack("{sfso}", "value", ratio->value, "unit", json_value_text(unit));
+}
 
 static json_t *
 ratios_json(const struct counters_row *row, size_t which)
@@ -13,9 +23,7 @@ ratios_json(const struct counters_row *row, size_t which)
 	json_t *all = json_array();
 
 	for (size_t i = 0; all && i < n; i++) {
-		if (json_array_append_new(all,
-					  json_pack("{sfss}", "value", ratios[i].value, "unit",
-						    ratios[i].unit)) == 0)
+		if (json_array_append_new(all, ratio_json(&ratios[i])) == 0)
 			continue;
 		json_decref(all);
 		all = NULL;
@@ -34,6 +42,7 @@ counted_json(const struct counters_row *row, size_t which)
 	error |= json_object_set_new(j, "count", json_value_number(c->total.value));
 	error |= json_object_set_new(j, "count_scaled",
 				     json_value_number(read_total_scaled(&c->total)));
+	error |= count_unit_json(j, &c->unit, read_total_scaled(&c->total));
 	error |= json_object_set_new(j, "enabled_ns", json_value_number(c->total.enabled_ns));
 	error |= json_object_set_new(j, "running_ns", json_value_number(c->total.running_ns));
 	error |= json_object_set_new(j, "ratios", ratios_json(row, which));

@@ -7,22 +7,22 @@
 #include "symbolizer/text/escape.h"
 #include "symbolizer/view/counters_print.h"
 
-/* Times in ms, as perf stat has them; all else as it was counted, or would have been all the time. */
+/* Times in ms, as perf stat has them; all else in its unit: as it was counted, or would have been all the time. */
 static void
-count_text(const struct counted *c, char *text, size_t size)
+count_text(const struct counted *c, char text[static COUNT_UNIT_TEXT_BYTES])
 {
 	uint64_t n = read_total_scaled(&c->total);
 
 	if (counted_is_time(c))
-		(void)snprintf(text, size, "%.2f", (double)n / 1e6);
+		(void)snprintf(text, COUNT_UNIT_TEXT_BYTES, "%.2f", (double)n / 1e6);
 	else
-		(void)snprintf(text, size, "%" PRIu64, n);
+		count_unit_text(&c->unit, n, text);
 }
 
 static const char *
 unit_of(const struct counted *c)
 {
-	return counted_is_time(c) ? "msec" : "";
+	return counted_is_time(c) ? "msec" : c->unit.name;
 }
 
 static double
@@ -34,14 +34,15 @@ seconds_of(const struct counters_row *row)
 void
 counters_text_header(FILE *out, bool per_cpu)
 {
-	(void)fprintf(out, "# %12s %s%20s %-4s  %s\n", "time", per_cpu ? "CPU     " : "", "counts",
+	(void)fprintf(out, "# %12s %s%20s %-6s  %s\n", "time", per_cpu ? "CPU     " : "", "counts",
 		      "unit", "events");
 }
 
 /* Of 1234567 "1.235 M": four digits say what a ratio can. */
 static void
-ratio_text(const struct count_ratio *ratio, char *text, size_t size)
+put_ratio(FILE *out, const char *before, const struct count_ratio *ratio)
 {
+	char unit[COUNT_RATIO_UNIT_BYTES], *escaped;
 	static const char *const prefixes[] = { "", " K", " M", " G", " T" };
 	double value = ratio->value;
 	size_t i = 0;
@@ -50,7 +51,10 @@ ratio_text(const struct count_ratio *ratio, char *text, size_t size)
 		value /= 1000;
 		i++;
 	}
-	(void)snprintf(text, size, "%.3f%s %s", value, prefixes[i], ratio->unit);
+	count_ratio_unit(ratio, unit);
+	escaped = escape_dup(unit);
+	(void)fprintf(out, "%s %.3f%s %s", before, value, prefixes[i], escaped ? escaped : "");
+	free(escaped);
 }
 
 static void
@@ -59,7 +63,8 @@ text_line(FILE *out, const struct counters_row *row, size_t which, bool per_cpu)
 	const struct counted *c = &row->counted->v[which];
 	struct count_ratio ratios[COUNT_RATIOS_MAX];
 	size_t n = count_ratios(row->counted, which, row->counted_ns, ratios);
-	char *name = escape_dup(c->name), text[64];
+	char *name = escape_dup(c->name), *unit = escape_dup(unit_of(c)),
+	     text[COUNT_UNIT_TEXT_BYTES];
 
 	if (row->total)
 		(void)fprintf(out, "  %12s ", "total");
@@ -67,16 +72,16 @@ text_line(FILE *out, const struct counters_row *row, size_t which, bool per_cpu)
 		(void)fprintf(out, "  %12.6f ", seconds_of(row));
 	if (per_cpu)
 		(void)fprintf(out, "CPU%-5" PRIu32, row->cpu);
-	count_text(c, text, sizeof(text));
-	(void)fprintf(out, "%20s %-4s  %-24s", text, unit_of(c), name ? name : "(out of memory)");
-	for (size_t i = 0; i < n; i++) {
-		ratio_text(&ratios[i], text, sizeof(text));
-		(void)fprintf(out, "%s %s", i ? "," : " #", text);
-	}
+	count_text(c, text);
+	(void)fprintf(out, "%20s %-6s  %-24s", text, unit ? unit : "",
+		      name ? name : "(out of memory)");
+	for (size_t i = 0; i < n; i++)
+		put_ratio(out, i ? "," : " #", &ratios[i]);
 	if (read_total_shared(&c->total))
 		(void)fprintf(out, "  (%.2f%%)", read_total_percent(&c->total));
 	(void)fputc('\n', out);
 	free(name);
+	free(unit);
 }
 
 void
@@ -86,11 +91,11 @@ counters_text(FILE *out, const struct counters_row *row, bool per_cpu)
 		text_line(out, row, i, per_cpu);
 }
 
-/* A name may have the separator in it: pmu/event=1,umask=2/. */
+/* A name, or a unit, may have the separator in it: pmu/event=1,umask=2/. */
 static void
-put_name(FILE *out, const char *name, const char *separator)
+put_field(FILE *out, const char *field, const char *separator)
 {
-	char *text = escape_dup(name);
+	char *text = escape_dup(field);
 
 	if (text && (strstr(text, separator) || strchr(text, '"'))) {
 		(void)fputc('"', out);
@@ -115,19 +120,25 @@ counters_fields(FILE *out, const struct counters_row *row, bool per_cpu, const c
 		const struct counted *c = &row->counted->v[i];
 		struct count_ratio ratios[COUNT_RATIOS_MAX];
 		size_t n = count_ratios(row->counted, i, row->counted_ns, ratios);
-		char text[64];
+		char text[COUNT_UNIT_TEXT_BYTES], unit[COUNT_RATIO_UNIT_BYTES];
 
 		(void)fprintf(out, "%.9f%s", seconds_of(row), s);
 		if (per_cpu)
 			(void)fprintf(out, "CPU%" PRIu32 "%s", row->cpu, s);
-		count_text(c, text, sizeof(text));
-		(void)fprintf(out, "%s%s%s%s", text, s, unit_of(c), s);
-		put_name(out, c->name, s);
+		count_text(c, text);
+		(void)fprintf(out, "%s%s", text, s);
+		put_field(out, unit_of(c), s);
+		(void)fputs(s, out);
+		put_field(out, c->name, s);
 		(void)fprintf(out, "%s%" PRIu64 "%s%.2f%s", s, c->total.running_ns, s,
 			      read_total_percent(&c->total), s);
 		if (n > 0)
-			(void)fprintf(out, "%.3f%s%s\n", ratios[0].value, s, ratios[0].unit);
-		else
-			(void)fprintf(out, "%s\n", s);
+			(void)fprintf(out, "%.3f", ratios[0].value);
+		(void)fputs(s, out);
+		if (n > 0) {
+			count_ratio_unit(&ratios[0], unit);
+			put_field(out, unit, s);
+		}
+		(void)fputc('\n', out);
 	}
 }

@@ -8,6 +8,7 @@
 #include "symbolizer/dump/attr_json.h"
 #include "symbolizer/dump/attr_text.h"
 #include "symbolizer/text/json_value.h"
+#include "symbolizer/view/count_unit_json.h"
 
 static json_t *
 hex(const uint8_t *p, size_t n)
@@ -44,15 +45,16 @@ make_records(const struct summary *s)
 	return j;
 }
 
-/* Of READ records: nothing where there are none. */
+/* What its counts mean, and, where READ records tell it, what it counted. */
 static int
-set_count(json_t *j, const struct summary *s, size_t event)
+set_count(json_t *j, const struct summary *s, size_t event, const struct count_unit *u)
 {
 	const struct read_total t = read_counts_total(&s->counts, event);
 	int error = 0;
 
 	if (!t.known)
-		return 0;
+		return count_unit_json_facts(j, u);
+	error |= count_unit_json(j, u, read_total_scaled(&t));
 	error |= json_object_set_new(j, "count", json_value_number(t.value));
 	error |= json_object_set_new(j, "count_scaled", json_value_number(read_total_scaled(&t)));
 	error |= json_object_set_new(j, "enabled_ns", json_value_number(t.enabled_ns));
@@ -92,7 +94,7 @@ make_events(const struct info *info)
 		error |= json_object_set_new(j, "type", json_value_number(e->attr.type));
 		error |= json_object_set_new(j, "config", json_string(config));
 		error |= json_object_set_new(j, "ids", json_value_number(e->nr_ids));
-		error |= set_count(j, s, i);
+		error |= set_count(j, s, i, &e->unit);
 		if (info->attrs)
 			error |= json_object_set_new(j, "attr", make_attr(e));
 		error |= json_array_append_new(events, j);

@@ -144,12 +144,17 @@ test_tasks(void **state)
 	event_set_free(set);
 }
 
+#define TOTAL(v, e, r)                                                                             \
+	{                                                                                          \
+		.known = true, .value = (v), .enabled_ns = (e), .running_ns = (r)                  \
+	}
+
 static void
 test_shared(void **state)
 {
-	const struct read_total never = { true, 0, 1000, 0 }, unknown = { .enabled_ns = 10 },
-				nearly = { true, 500, 1000, 991 }, part = { true, 43, 1000, 430 },
-				more = { true, 5, 1000, 1100 };
+	const struct read_total never = TOTAL(0, 1000, 0), unknown = { .enabled_ns = 10 },
+				nearly = TOTAL(500, 1000, 991), part = TOTAL(43, 1000, 430),
+				more = TOTAL(5, 1000, 1100);
 
 	(void)state;
 	assert_true(read_total_shared(&never));
@@ -271,6 +276,37 @@ test_goes_on(void **state)
 	}
 }
 
+/* A level is what the last READ tells, also where that is less, and where a file begins with one. */
+static void
+test_level(void **state)
+{
+	const struct event_attr attr = attr_of(PERF_FORMAT_ID | TIMES, 0);
+	const struct count_unit level = { .snapshot = true };
+
+	(void)state;
+	for (int intervals = 0; intervals < 2; intervals++) {
+		struct read_counts c = { .at_intervals = intervals };
+		struct event_set *set = events_of(&attr);
+		struct read_total t;
+
+		event_set_unit(set, 0, &level);
+		for (uint64_t id = 1; id < 3; id++) {
+			add(&c, set, &attr, UINT32_MAX, id, 40, 1000, 500);
+			add(&c, set, &attr, UINT32_MAX, id, 90, 2000, 1000);
+			add(&c, set, &attr, UINT32_MAX, id, 30, 3000, 1500);
+		}
+		read_counts_settle(&c);
+		t = read_counts_total(&c, 0);
+		/* Of two CPUs; and as much with half of the time on a counter. */
+		assert_true(t.level);
+		assert_int_equal(t.value, 60);
+		assert_int_equal(read_total_scaled(&t), 60);
+		assert_int_equal(t.enabled_ns, intervals ? 4000 : 6000);
+		read_counts_done(&c);
+		event_set_free(set);
+	}
+}
+
 /* Members of a group that is sampled have no samples, and are read for themselves where their CPU goes. */
 static void
 test_member(void **state)
@@ -301,6 +337,7 @@ main(void)
 		cmocka_unit_test(test_shared),	  cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_intervals), cmocka_unit_test(test_member),
 		cmocka_unit_test(test_follows),	  cmocka_unit_test(test_goes_on),
+		cmocka_unit_test(test_level),
 	};
 
 	return cmocka_run_group_tests_name("read_counts", tests, NULL, NULL);

@@ -6,6 +6,7 @@
  */
 #include "tests/lab/recording_maker.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -186,6 +187,9 @@ static void
 test_meta(void **state)
 {
 	struct recording_meta *want = maker_meta(1), *got;
+	const struct count_unit unit = {
+		.scale = 0x1p-32, .name = "Joules", .snapshot = true, .per_pkg = true
+	};
 	struct buf b, parts;
 
 	buf_init(&b);
@@ -202,6 +206,7 @@ test_meta(void **state)
 	assert_int_equal(recording_meta_note(want, "one"), 0);
 	assert_int_equal(recording_meta_note(want, "two"), 0);
 	assert_int_equal(event_set_format(want->events, 1, "sched\nname: x\n"), 0);
+	event_set_unit(want->events, 1, &unit);
 	assert_int_equal(recording_meta_encode(want, &b), 0);
 	assert_int_equal(b.len % 8, 0);
 	assert_int_equal(recording_meta_decode(buf_span(&b), &got), 0);
@@ -224,6 +229,11 @@ test_meta(void **state)
 	assert_string_equal(event_set_at(got->events, 1)->name, "dummy");
 	assert_string_equal(event_set_at(got->events, 1)->format, "sched\nname: x\n");
 	assert_null(event_set_at(got->events, 0)->format);
+	assert_false(count_unit_told(&event_set_at(got->events, 0)->unit));
+	assert_true(event_set_at(got->events, 1)->unit.scale == unit.scale);
+	assert_string_equal(event_set_at(got->events, 1)->unit.name, unit.name);
+	assert_true(event_set_at(got->events, 1)->unit.snapshot);
+	assert_true(event_set_at(got->events, 1)->unit.per_pkg);
 	assert_int_equal(event_set_find(got->events, MAKER_SIDEBAND_ID + 3), 1);
 	recording_meta_free(got);
 	/* Cut between two tags it is a meta of fewer tags; anywhere else it is refused. */
@@ -237,6 +247,61 @@ test_meta(void **state)
 	}
 	recording_meta_free(want);
 	buf_done(&b);
+}
+
+/* META_EVENT_UNIT, of the event 1 unless it says otherwise. */
+static int
+decode_unit(uint32_t index, double scale, const char *name, uint32_t name_len, size_t cut)
+{
+	struct recording_meta *m = maker_meta(1), *got;
+	struct buf b;
+	uint64_t bits;
+	int told, error;
+
+	memcpy(&bits, &scale, sizeof(bits));
+	buf_init(&b);
+	assert_int_equal(recording_meta_encode(m, &b), 0);
+	recording_meta_free(m);
+	buf_u16(&b, META_EVENT_UNIT);
+	buf_u16(&b, 0);
+	buf_u32(&b, (uint32_t)(20 + strlen(name) - cut));
+	buf_u32(&b, index);
+	buf_u32(&b, UINT32_MAX); /* flags of the future */
+	buf_u64(&b, bits);
+	buf_u32(&b, name_len);
+	buf_append(&b, name, strlen(name));
+	buf_zero(&b, -b.len & 7);
+	error = recording_meta_decode(buf_span(&b), &got);
+	buf_done(&b);
+	if (error)
+		return error;
+	told = count_unit_told(&event_set_at(got->events, 1)->unit);
+	recording_meta_free(got);
+	return told;
+}
+
+static void
+test_units(void **state)
+{
+	static const double scales[] = { -1, INFINITY, -INFINITY, NAN, 1e-310 };
+	char name[COUNT_UNIT_NAME_BYTES + 1] = "";
+
+	(void)state;
+	assert_int_equal(decode_unit(1, 0.5, "MiB", 3, 0), 1);
+	assert_int_equal(decode_unit(1, 0, "", 0, 0), 1);
+	/* Bytes that a later version has behind it. */
+	assert_int_equal(decode_unit(1, 0.5, "MiB.....", 3, 0), 1);
+	for (size_t i = 0; i < sizeof(scales) / sizeof(scales[0]); i++)
+		assert_int_equal(decode_unit(1, scales[i], "MiB", 3, 0), 0);
+	assert_int_equal(decode_unit(2, 0.5, "MiB", 3, 0), 0);
+	assert_int_equal(decode_unit(UINT32_MAX, 0.5, "MiB", 3, 0), 0);
+	memset(name, 'x', COUNT_UNIT_NAME_BYTES - 1);
+	assert_int_equal(decode_unit(1, 0.5, name, COUNT_UNIT_NAME_BYTES - 1, 0), 1);
+	name[COUNT_UNIT_NAME_BYTES - 1] = 'x';
+	assert_int_equal(decode_unit(1, 0.5, name, COUNT_UNIT_NAME_BYTES, 0), 0);
+	assert_int_equal(decode_unit(1, 0.5, "MiB", 4, 0), -FMT_E_CORRUPT);
+	assert_int_equal(decode_unit(1, 0.5, "MiB", UINT32_MAX, 0), -FMT_E_CORRUPT);
+	assert_int_equal(decode_unit(1, 0.5, "MiB", 3, 4), -FMT_E_CORRUPT);
 }
 
 static void
@@ -864,6 +929,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip),
 		cmocka_unit_test(test_meta),
+		cmocka_unit_test(test_units),
 		cmocka_unit_test(test_meta_of_the_future),
 		cmocka_unit_test(test_cut_everywhere),
 		cmocka_unit_test(test_flip_everywhere),

@@ -220,12 +220,80 @@ test_contents(void **state)
 	assert_true(event_plan_contents(&plan));
 }
 
+static void
+cpu(unsigned cpu, const char *package, const char *die)
+{
+	char path[96];
+
+	snprintf(path, sizeof(path), "devices/system/cpu/cpu%u/topology/physical_package_id", cpu);
+	sysfs_lab_file(path, package);
+	snprintf(path, sizeof(path), "devices/system/cpu/cpu%u/topology/die_id", cpu);
+	sysfs_lab_file(path, die);
+}
+
+/* The CPUs of 0 to 7 on which it is opened, as digits. */
+static const char *
+opened(const struct event_def *def)
+{
+	static char text[16];
+	char *end = text;
+
+	for (uint32_t c = 0; c < 8; c++)
+		if (strcmp(opens(def, c), "-") != 0)
+			*end++ = (char)('0' + c);
+	*end = '\0';
+	return text;
+}
+
+/* Each CPU of a package counts for all of it: one of them is opened. */
+static void
+test_packages(void **state)
+{
+	struct event_def def = { .attr = { .type = 50, .config = 1 }, .per_package = true };
+
+	(void)state;
+	sysfs_lab_file("devices/system/cpu/online", "1-7");
+	/* Two packages whose CPUs alternate, and of the first one two dies. */
+	for (unsigned c = 0; c < 6; c++)
+		cpu(c, c % 2 ? "1" : "0", c == 4 ? "1" : "0");
+	pmu("cache", "type=50");
+	pmu("core", "type=50 cpus=2,3,5");
+	pmu("socket", "type=50 cpumask=3,5");
+	assert_int_equal(event_def_kinds(&def, root, "cache"), 0);
+	/* 6 and 7 tell nothing of theirs, and are one. */
+	assert_string_equal(opened(&def), "1246");
+	assert_true(def.for_all);
+	sysfs_lab_file("devices/system/cpu/online", "0-7");
+	/* 1 counts its package already. */
+	assert_int_equal(event_def_look(&def, root), 0);
+	assert_string_equal(opened(&def), "1246");
+	event_def_done(&def);
+
+	def = (struct event_def){ .attr = { .type = 50, .config = 1 }, .per_package = true };
+	assert_int_equal(event_def_kinds(&def, root, "core"), 0);
+	assert_string_equal(opened(&def), "23");
+	event_def_done(&def);
+
+	def = (struct event_def){ .attr = { .type = 50, .config = 1 }, .per_package = true };
+	assert_int_equal(event_def_kinds(&def, root, "socket"), 0);
+	/* The kernel chose those, and may choose others. */
+	assert_string_equal(opened(&def), "35");
+	sysfs_lab_pmu_file("socket", "cpumask", "2,5");
+	assert_int_equal(event_def_look(&def, root), 0);
+	assert_string_equal(opened(&def), "25");
+	event_def_done(&def);
+	def = (struct event_def){ .attr = { .type = 50, .config = 1 } };
+	assert_int_equal(event_def_kinds(&def, root, "cache"), 0);
+	assert_string_equal(opened(&def), "01234567");
+	event_def_done(&def);
+}
+
 int
 main(void)
 {
 #define T(name) cmocka_unit_test_setup(name, setup)
-	const struct CMUnitTest tests[] = { T(test_hybrid), T(test_alike), T(test_look),
-					    T(test_attr), T(test_contents) };
+	const struct CMUnitTest tests[] = { T(test_hybrid), T(test_alike),    T(test_look),
+					    T(test_attr),   T(test_contents), T(test_packages) };
 
 	return cmocka_run_group_tests_name("event_def", tests, NULL, NULL);
 }

@@ -865,6 +865,57 @@ test_list_of_places(void **state)
 	event_spec_list_done(&l);
 }
 
+/* What stands beside an event of sysfs, however it is named; of what is no such event nothing. */
+static void
+test_units(void **state)
+{
+	static const char text[] =
+		"fake/joules/,fake/joules,umask=3/,joules,fake/level/,fake/bad/,fake/event=9/,"
+		"fake/within/,cycles";
+	static const struct {
+		double scale;
+		const char *name;
+		bool snapshot, per_pkg;
+	} want[] = {
+		{ 0x1p-32, "Joules", false, false },
+		{ 0x1p-32, "Joules", false, false },
+		{ 0x1p-32, "Joules", false, false },
+		{ 64, "", true, true },
+		{ 0, "", false, false },
+		{ 0, "", false, false },
+		/* Of an alias within an alias, as perf: what the outer one has beside it. */
+		{ 0, "", false, false },
+		{ 0, "", false, false },
+	};
+	struct event_spec_list l = { 0 };
+	char err[EVENT_SPEC_ERROR_BYTES] = "";
+
+	sysfs_lab_file(PMU "events/joules", "event=9");
+	sysfs_lab_file(PMU "events/joules.scale", "2.3283064365386962890625e-10");
+	sysfs_lab_file(PMU "events/joules.unit", "Joules");
+	sysfs_lab_file(PMU "events/joules.snapshot", "0");
+	sysfs_lab_file(PMU "events/level", "event=9");
+	sysfs_lab_file(PMU "events/level.scale", "64");
+	sysfs_lab_file(PMU "events/level.snapshot", "1");
+	sysfs_lab_file(PMU "events/level.per-pkg", "1");
+	sysfs_lab_file(PMU "events/bad", "event=9");
+	sysfs_lab_file(PMU "events/bad.scale", "inf");
+	sysfs_lab_file(PMU "events/bad.unit", "A unit that is longer than perf takes");
+	sysfs_lab_file(PMU "events/within", "joules");
+	if (event_spec_parse(text, &roots, &l, err, sizeof(err)) < 0)
+		fail_msg("%s", err);
+	assert_int_equal(l.nr, sizeof(want) / sizeof(want[0]));
+	for (size_t i = 0; i < l.nr; i++) {
+		const struct count_unit *u = &l.specs[i].unit;
+
+		assert_true(u->scale == want[i].scale);
+		assert_string_equal(u->name, want[i].name);
+		assert_int_equal(u->snapshot, want[i].snapshot);
+		assert_int_equal(u->per_pkg, want[i].per_pkg);
+	}
+	event_spec_list_done(&l);
+}
+
 int
 main(void)
 {
@@ -886,6 +937,7 @@ main(void)
 		cmocka_unit_test(test_terms_of_places),
 		cmocka_unit_test(test_list_of_places),
 		cmocka_unit_test(test_off_cpu),
+		cmocka_unit_test(test_units),
 	};
 
 	return cmocka_run_group_tests(tests, setup, NULL);

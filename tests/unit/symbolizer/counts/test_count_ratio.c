@@ -36,7 +36,14 @@ static void
 add(uint32_t type, uint64_t config, uint64_t value, uint64_t enabled_ns, uint64_t running_ns)
 {
 	attrs[nr] = (struct event_attr){ .type = type, .config = config };
-	all[nr] = (struct counted){ "e", &attrs[nr], { true, value, enabled_ns, running_ns } };
+	all[nr] = (struct counted){
+		.name = "e",
+		.attr = &attrs[nr],
+		.total = { .known = true,
+			   .value = value,
+			   .enabled_ns = enabled_ns,
+			   .running_ns = running_ns },
+	};
 	nr++;
 }
 
@@ -136,14 +143,32 @@ test_software(void **state)
 	assert_int_equal(ratios(1, 0, ret), 0);
 }
 
+/* In the unit; of a level there is no rate. */
+static void
+test_units(void **state)
+{
+	char text[COUNT_RATIO_UNIT_BYTES];
+	struct count_ratio ret[COUNT_RATIOS_MAX];
+
+	(void)state;
+	nr = 0;
+	add(77, 2, UINT64_C(1) << 34, 1, 1);
+	all[0].unit = (struct count_unit){ .scale = 0x1p-32, .name = "Joules" };
+	assert_ratio(0, 0, 2, "a second");
+	assert_int_equal(ratios(0, 2 * SECOND, ret), 1);
+	count_ratio_unit(&ret[0], text);
+	assert_string_equal(text, "Joules a second");
+	all[0].total.level = true;
+	assert_number(0, 0);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_hardware),
-		cmocka_unit_test(test_caches),
-		cmocka_unit_test(test_not_comparable),
-		cmocka_unit_test(test_software),
+		cmocka_unit_test(test_hardware),       cmocka_unit_test(test_caches),
+		cmocka_unit_test(test_not_comparable), cmocka_unit_test(test_software),
+		cmocka_unit_test(test_units),
 	};
 
 	return cmocka_run_group_tests_name("count_ratio", tests, NULL, NULL);

@@ -139,6 +139,33 @@ test_rows(void **state)
 	end(&r);
 }
 
+/* Levels: no difference, no sum of readings, and none goes backwards; those of CPUs add up. */
+static void
+test_levels(void **state)
+{
+	static const uint64_t levels[] = { 50, 20, 30, 5 };
+
+	(void)state;
+	for (uint64_t span = 0; span < 2; span++) {
+		struct readings r;
+
+		begin(&r, SECOND, span * 100 * SECOND);
+		event_set_unit(r.events, 0, &(struct count_unit){ .snapshot = true });
+		for (uint64_t s = 0; s < 4; s++) {
+			reading(&r, (100 + s) * SECOND, 0, levels[s] + 1000, s * SECOND, false);
+			reading(&r, (100 + s) * SECOND, 1, levels[s], s * SECOND, false);
+		}
+		assert_int_equal(count_rows_end(&r.rows), 0);
+		assert_int_equal(r.nr, span ? 1 : 3);
+		for (size_t i = 0; i < r.nr; i++)
+			assert_int_equal(r.seen[i].of[0].value,
+					 1000 + 2 * levels[span ? 3 : i + 1]);
+		/* The event beside it is none. */
+		assert_true(r.rows.backwards > 0);
+		end(&r);
+	}
+}
+
 /* A reading that is missing: a longer interval, and nothing lost. */
 static void
 test_missed(void **state)
@@ -264,11 +291,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rows),
-		cmocka_unit_test(test_missed),
-		cmocka_unit_test(test_backwards),
-		cmocka_unit_test(test_hotplug),
-		cmocka_unit_test(test_window_and_span),
+		cmocka_unit_test(test_rows),	    cmocka_unit_test(test_levels),
+		cmocka_unit_test(test_missed),	    cmocka_unit_test(test_backwards),
+		cmocka_unit_test(test_hotplug),	    cmocka_unit_test(test_window_and_span),
 		cmocka_unit_test(test_passed_over),
 	};
 

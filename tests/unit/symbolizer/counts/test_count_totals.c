@@ -25,7 +25,9 @@ add_event(struct event_set *set, const char *name, uint64_t period)
 static void
 add(struct count_totals *t, const struct event_set *set, size_t event, uint64_t value)
 {
-	const struct read_total total = { true, value, 10 * value, 5 * value };
+	const struct read_total total = {
+		.known = true, .value = value, .enabled_ns = 10 * value, .running_ns = 5 * value
+	};
 
 	assert_int_equal(count_totals_add(t, set, event, &total), 0);
 }
@@ -105,11 +107,35 @@ test_bound(void **state)
 	event_set_free(set);
 }
 
+/* A level is not added up, and the unit comes along. */
+static void
+test_level(void **state)
+{
+	struct count_totals *t = count_totals_new();
+	struct event_set *set = event_set_new();
+	struct read_total total = { .known = true, .level = true, .value = 9, .enabled_ns = 10 };
+
+	(void)state;
+	add_event(set, "level", 0);
+	event_set_unit(set, 0, &(struct count_unit){ .scale = 64, .name = "Bytes" });
+	count_totals_begin(t);
+	assert_int_equal(count_totals_add(t, set, 0, &total), 0);
+	total.value = 4;
+	assert_int_equal(count_totals_add(t, set, 0, &total), 0);
+	assert_int_equal(count_totals_all(t)->v[0].total.value, 4);
+	assert_int_equal(count_totals_all(t)->v[0].total.enabled_ns, 20);
+	assert_true(count_totals_all(t)->v[0].total.level);
+	assert_string_equal(count_totals_all(t)->v[0].unit.name, "Bytes");
+	count_totals_free(t);
+	event_set_free(set);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_level),
 		cmocka_unit_test(test_bound),
 	};
 

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "format/record/count_unit.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool
+count_unit_told(const struct count_unit *u)
+{
+	return u->scale != 0 || *u->name || u->snapshot || u->per_pkg;
+}
+
+bool
+count_unit_valid(const struct count_unit *u)
+{
+	return u->scale == 0 || (isnormal(u->scale) && u->scale > 0);
+}
+
+/* No program of ours has a locale of numbers (LC_NUMERIC): the decimal point is a point. */
+bool
+count_unit_scale_parse(const char *text, double *ret)
+{
+	const size_t len = strspn(text, "0123456789.eE+-");
+	struct count_unit u = { 0 };
+	char *end;
+
+	if (text[len + strspn(text + len, " \t\n")] != '\0')
+		return false;
+	u.scale = strtod(text, &end);
+	if (len == 0 || end != text + len || u.scale == 0 || !count_unit_valid(&u))
+		return false;
+	*ret = u.scale;
+	return true;
+}
+
+double
+count_unit_value(const struct count_unit *u, uint64_t count)
+{
+	return (double)count * (u->scale != 0 ? u->scale : 1);
+}
+
+static bool
+is_whole(double scale)
+{
+	return scale >= 0x1p53 || scale == (double)(uint64_t)scale;
+}
+
+void
+count_unit_text(const struct count_unit *u, uint64_t count, char text[static COUNT_UNIT_TEXT_BYTES])
+{
+	const double value = count_unit_value(u, count);
+
+	if (u->scale == 0 || u->scale == 1)
+		(void)snprintf(text, COUNT_UNIT_TEXT_BYTES, "%" PRIu64, count);
+	else if (value >= 1e20)
+		(void)snprintf(text, COUNT_UNIT_TEXT_BYTES, "%.6e", value);
+	else
+		(void)snprintf(text, COUNT_UNIT_TEXT_BYTES, "%.*f", is_whole(u->scale) ? 0 : 2,
+			       value);
+}
