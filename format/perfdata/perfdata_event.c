@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "format/perfdata/perfdata_header.h"
 #include "format/record/perf_record.h"
@@ -46,20 +47,63 @@ name_event(struct event_set *set, int index, const char *name)
 	return event_set_rename(set, (size_t)index, name) < 0 ? -FMT_E_NOMEM : 1;
 }
 
+/* Likewise the unit; one that is too long is none. */
+static int
+name_unit(struct event_set *set, int index, const char *name)
+{
+	const size_t len = strlen(name);
+	struct count_unit u;
+
+	if (index < 0 || len >= sizeof(u.name))
+		return 0;
+	u = event_set_at(set, (size_t)index)->unit;
+	if (strcmp(u.name, name) == 0)
+		return 0;
+	memcpy(u.name, name, len + 1);
+	event_set_unit(set, (size_t)index, &u);
+	return 1;
+}
+
+/* 1, too, is none. One that is no finite number over 0 is passed over. */
+static int
+scale_unit(struct event_set *set, int index, uint64_t bits)
+{
+	struct count_unit u;
+	double scale;
+
+	memcpy(&scale, &bits, sizeof(scale));
+	if (index < 0)
+		return 0;
+	u = event_set_at(set, (size_t)index)->unit;
+	if (u.scale == scale || (u.scale == 0 && scale == 1))
+		return 0;
+	u.scale = scale;
+	if (!count_unit_valid(&u))
+		return 0;
+	event_set_unit(set, (size_t)index, &u);
+	return 1;
+}
+
 int
 perfdata_event_update(struct event_set *set, struct span record)
 {
-	uint64_t what, id;
-	const char *name;
+	uint64_t what, id, scale;
+	const char *text;
+	int index;
 
 	if (!span_skip(&record, PERF_RECORD_HEADER_BYTES) || !span_u64(&record, &what) ||
 	    !span_u64(&record, &id))
 		return -FMT_E_CORRUPT;
-	if (what != PERFDATA_UPDATE_NAME)
-		return 0;
-	if (!span_string(&record, &name))
-		return -FMT_E_CORRUPT;
-	return name_event(set, event_set_find(set, id), name);
+	index = event_set_find(set, id);
+	switch (what) {
+	case PERFDATA_UPDATE_SCALE:
+		return span_u64(&record, &scale) ? scale_unit(set, index, scale) : -FMT_E_CORRUPT;
+	case PERFDATA_UPDATE_UNIT:
+		return span_string(&record, &text) ? name_unit(set, index, text) : -FMT_E_CORRUPT;
+	case PERFDATA_UPDATE_NAME:
+		return span_string(&record, &text) ? name_event(set, index, text) : -FMT_E_CORRUPT;
+	}
+	return 0;
 }
 
 /* The event that the section's index-th is: by an id, or by its place when it has none. */

@@ -19,8 +19,8 @@ int perfdata_event_add(struct event_set *set, struct span attr, struct span ids)
 int perfdata_event_attr(struct event_set *set, struct span record);
 
 /*
- * An EVENT_UPDATE record: takes the name, if that is what it tells. 1: an event is called
- * otherwise now; 0; -FMT_E_CORRUPT, -FMT_E_NOMEM.
+ * An EVENT_UPDATE record: takes the name, the unit or the scale, if that is what it tells. 1: an event
+ * has another one now; 0; -FMT_E_CORRUPT, -FMT_E_NOMEM.
  */
 int perfdata_event_update(struct event_set *set, struct span record);
 

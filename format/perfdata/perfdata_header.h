@@ -30,7 +30,13 @@
 #define PERFDATA_HEADER_BYTES 104
 #define PERFDATA_FEATURES_MAX 256
 #define PERFDATA_SECTION_BYTES 16 /* {offset, size} */
-#define PERFDATA_UPDATE_NAME 2	  /* an EVENT_UPDATE that names its event */
+
+/* What an EVENT_UPDATE tells of its event. */
+enum perfdata_update {
+	PERFDATA_UPDATE_UNIT = 0,  /* text */
+	PERFDATA_UPDATE_SCALE = 1, /* a double */
+	PERFDATA_UPDATE_NAME = 2,  /* text */
+};
 
 /* number, name as perf report --stats has it */
 #define PERFDATA_RECORDS(X)                                                                        \

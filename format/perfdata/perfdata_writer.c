@@ -105,20 +105,42 @@ put_pipe_event(struct perfdata_writer *w, const struct event *e, struct fmt_wher
 	return 0;
 }
 
-/* Named by the first of its ids; by 0 where there is but one event and it has none. */
+/* Of the event that has the first of its ids; 0 where there is but one event and it has none. At least a NUL pads it. */
 static void
-put_pipe_name(struct perfdata_writer *w, const struct event *e, bool only)
+put_update(struct perfdata_writer *w, const struct event *e, bool only, enum perfdata_update what,
+	   const void *bytes, size_t len)
 {
-	size_t len = strlen(e->name), room = (len + 8) & ~(size_t)7;
+	size_t room = what == PERFDATA_UPDATE_SCALE ? len : (len + 8) & ~(size_t)7;
 	size_t size = PERF_RECORD_HEADER_BYTES + 16 + room;
 
 	if (size > PERF_RECORD_MAX_BYTES || (e->nr_ids == 0 && !only))
 		return;
 	put_record_header(&w->out, PERFDATA_EVENT_UPDATE, size);
-	buf_u64(&w->out, PERFDATA_UPDATE_NAME);
+	buf_u64(&w->out, what);
 	buf_u64(&w->out, e->nr_ids ? e->ids[0] : 0);
-	buf_append(&w->out, e->name, len);
+	buf_append(&w->out, bytes, len);
 	buf_zero(&w->out, room - len);
+}
+
+int
+perfdata_writer_units(struct perfdata_writer *w, const struct event_set *events,
+		      struct fmt_where *where)
+{
+	const bool only = event_set_count(events) == 1;
+
+	assert(w->magic == WRITER_MAGIC);
+	for (size_t i = 0; i < event_set_count(events); i++) {
+		const struct event *e = event_set_at(events, i);
+		uint8_t scale[8];
+
+		if (*e->unit.name)
+			put_update(w, e, only, PERFDATA_UPDATE_UNIT, e->unit.name,
+				   strlen(e->unit.name));
+		memcpy(scale, &e->unit.scale, sizeof(scale));
+		if (e->unit.scale != 0)
+			put_update(w, e, only, PERFDATA_UPDATE_SCALE, scale, sizeof(scale));
+	}
+	return flush_full(w, where);
 }
 
 static int
@@ -132,7 +154,8 @@ put_pipe_events(struct perfdata_writer *w, const struct event_set *events, struc
 	for (size_t i = 0; i < nr && !error; i++)
 		error = put_pipe_event(w, event_set_at(events, i), where);
 	for (size_t i = 0; i < nr && !error; i++)
-		put_pipe_name(w, event_set_at(events, i), nr == 1);
+		put_update(w, event_set_at(events, i), nr == 1, PERFDATA_UPDATE_NAME,
+			   event_set_at(events, i)->name, strlen(event_set_at(events, i)->name));
 	return error;
 }
 

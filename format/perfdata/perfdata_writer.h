@@ -45,6 +45,13 @@ void perfdata_writer_free(struct perfdata_writer *w);
 int perfdata_writer_feature(struct perfdata_writer *w, unsigned int feature, struct span payload,
 			    struct fmt_where *where);
 
+/*
+ * EVENT_UPDATE records with the units and scales of events, which the header has no place for; before the first record
+ * that needs them. 0, -FMT_E_IO, -FMT_E_NOMEM.
+ */
+int perfdata_writer_units(struct perfdata_writer *w, const struct event_set *events,
+			  struct fmt_where *where);
+
 /* Whole records, the kernel's or those of tools with what follows them. 0, -FMT_E_IO... */
 int perfdata_writer_records(struct perfdata_writer *w, struct span records,
 			    struct fmt_where *where);

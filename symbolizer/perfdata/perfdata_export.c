@@ -347,11 +347,15 @@ perfdata_export_begin(struct perfdata_export *x, struct fmt_where *where)
 		return 0;
 	wo.keep_attr_bytes = x->sections.imported ? PERFDATA_ATTR_BYTES : 0;
 	error = perfdata_writer_open(x->sink, x->events, &wo, &x->w, where);
-	if (error || !x->o->pipe)
-		return error;
-	/* Which samples there will be is not known at the beginning of a pipe. */
-	x->sections.have[PERFDATA_FEATURE_SAMPLE_TIME] &= !x->o->filter;
-	return export_sections_write(&x->sections, x->events, false, x->w, where);
+	if (!error && x->o->pipe) {
+		/* Which samples there will be is not known at the beginning of a pipe. */
+		x->sections.have[PERFDATA_FEATURE_SAMPLE_TIME] &= !x->o->filter;
+		error = export_sections_write(&x->sections, x->events, false, x->w, where);
+	}
+	/* An import has the records that told it. */
+	if (!error && !x->sections.imported)
+		error = perfdata_writer_units(x->w, x->events, where);
+	return error;
 }
 
 int

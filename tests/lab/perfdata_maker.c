@@ -114,16 +114,40 @@ maker_feature_record(struct buf *b, uint64_t bit, const struct buf *payload)
 		buf_append(b, payload->p, payload->len);
 }
 
+static void
+put_update(struct buf *b, uint64_t what, uint64_t id, const char *text)
+{
+	size_t n = (strlen(text) + 8) / 8 * 8;
+
+	maker_head(b, 78, 0, 24 + n);
+	buf_u64(b, what);
+	buf_u64(b, id);
+	buf_append(b, text, strlen(text));
+	buf_zero(b, n - strlen(text));
+}
+
 void
 maker_update_name(struct buf *b, uint64_t id, const char *name)
 {
-	size_t n = (strlen(name) + 8) / 8 * 8;
+	put_update(b, 2, id, name);
+}
 
-	maker_head(b, 78, 0, 24 + n);
-	buf_u64(b, 2);
+void
+maker_update_unit(struct buf *b, uint64_t id, const char *unit)
+{
+	put_update(b, 0, id, unit);
+}
+
+void
+maker_update_scale(struct buf *b, uint64_t id, double scale)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &scale, sizeof(bits));
+	maker_head(b, 78, 0, 32);
+	buf_u64(b, 1);
 	buf_u64(b, id);
-	buf_append(b, name, strlen(name));
-	buf_zero(b, n - strlen(name));
+	buf_u64(b, bits);
 }
 
 /* --- file mode --------------------------------------------------------------------------- */

@@ -29,6 +29,8 @@ void maker_pipe(struct buf *b);
 void maker_attr_record(struct buf *b, uint32_t size, uint64_t config, uint64_t first, unsigned n);
 void maker_feature_record(struct buf *b, uint64_t bit, const struct buf *payload);
 void maker_update_name(struct buf *b, uint64_t id, const char *name);
+void maker_update_unit(struct buf *b, uint64_t id, const char *unit);
+void maker_update_scale(struct buf *b, uint64_t id, double scale);
 
 /*
  * File mode, put together by maker_file(): attrs as they stand in the section without their

@@ -132,4 +132,41 @@ in_range "$(find . -name 's.spoor.*' | wc -l)" 2 4 "more than one"
 exits 0 "pack" "$SPOOR" pack -o p.spoor x.spoor
 facts p.spoor >got
 same "a packed recording has all of it" wanted got
+
+# perf.data has a place for scale and unit, and for no more of it.
+jq -c '.[3] = null | .[4] = null | select(.[0] != "intel_cqm/llc_occupancy/")' wanted >wanted.perf
+told() # what perf reads
+{
+	perf report -D -i "$1" 2>/dev/null | grep -A2 EVENT_UPDATE | grep -oE '(unit|scale): .*' | sort | uniq -c
+}
+for mode in file pipe; do
+	if [ $mode = file ]; then
+		exits 0 "$mode: a perf.data" "$SPOOR" export -f perf-data-file -o x.data x.spoor
+	else
+		"$SPOOR" export -f perf-data x.spoor >x.data || bail "no export"
+	fi
+	like "$(told x.data)" '1 unit: +Joules' "$mode: perf knows the unit"
+	exits 0 "$mode: it comes back" "$SPOOR" import x.data -o i.spoor
+	facts i.spoor | jq -c 'select(.[0] != "intel_cqm/llc_occupancy/")' >got
+	same "$mode: with scales, units and counts" wanted.perf got
+	exits 0 "$mode: and is exported once more" "$SPOOR" export -f perf-data-file -o y.data i.spoor
+	is "$(told y.data)" "$(told x.data)" "$mode: each record once"
+	rm -f x.data y.data i.spoor
+done
+
+# --- perf on that machine -----------------------------------------------------------------------------
+
+there perf record -q -a -e power/energy-pkg/,page-faults -o x.data -- sleep 0.2
+there perf record -q -a -e power/energy-pkg/,page-faults -o - -- sleep 0.2 >y.data
+for file in x.data y.data; do
+	exits 0 "$file: a recording of perf's" "$SPOOR" import $file -o i.spoor
+	is "$(info_of i.spoor power/energy-pkg/ '[.unit, .scale]')" "[\"Joules\",2.3283064365386963e-10]" "$file: has unit and scale"
+	is "$(info_of i.spoor page-faults '[.unit, .scale]')" "[null,null]" "$file: of its event alone"
+	rm -f i.spoor
+done
+there perf stat -x, -a -e power/energy-pkg/ -o stat.csv -- sleep 0.2
+of_perf=$(grep energy-pkg stat.csv | cut -d, -f2,3)
+is "$(awk -F, '$4 == "power/energy-pkg/" { print $3 "," $4 }' rows.csv | sort -u)" "$of_perf" "unit and event are fields as of perf stat -x"
+is "$(grep energy-pkg stat.csv | cut -d, -f1 | sed 's/[0-9]/9/g; s/9*\./9./')" "$(awk -F, '$4 == "power/energy-pkg/" { print $2 }' rows.csv |
+	sed 's/[0-9]/9/g; s/9*\./9./' | sort -u)" "with as many decimals"
 done_testing

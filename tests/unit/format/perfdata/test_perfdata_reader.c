@@ -2,6 +2,7 @@
 #include "format/perfdata/perfdata_reader.h"
 
 #include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -408,6 +409,45 @@ test_meta_changes_are_told(void **state)
 	/* Not by the ATTR that was read ahead, nor by a name that it had. */
 	assert_int_equal(changes, 2);
 	assert_int_equal(first, 5);
+	perfdata_reader_close(r);
+	buf_done(&b);
+}
+
+/* Units and scales, which records alone tell. What is none changes nothing. */
+static void
+test_units(void **state)
+{
+	struct buf b = { 0 };
+	struct perfdata_reader *r;
+	struct perfdata_item item;
+	const struct count_unit *u;
+	int changes = 0;
+
+	(void)state;
+	maker_pipe(&b);
+	maker_attr_record(&b, 64, 0, 1, 1);
+	maker_attr_record(&b, 64, 1, 2, 1);
+	maker_round(&b);
+	maker_update_unit(&b, 1, "Joules");
+	maker_update_scale(&b, 1, 0x1p-32);
+	maker_update_unit(&b, 1, "Joules");
+	maker_update_scale(&b, 1, 0x1p-32);
+	maker_update_scale(&b, 2, 1);
+	maker_update_unit(&b, 2, "");
+	maker_update_unit(&b, 2, "a unit that is longer than perf takes");
+	maker_update_scale(&b, 2, -1);
+	maker_update_scale(&b, 2, INFINITY);
+	maker_update_scale(&b, 2, NAN);
+	maker_update_scale(&b, 7, 2);
+	maker_update_unit(&b, 7, "of no event");
+	r = open_buf(&b);
+	while (perfdata_reader_next(r, &item, NULL) > 0)
+		changes += item.meta_changed;
+	assert_int_equal(changes, 2);
+	u = &event_set_at(perfdata_reader_meta(r)->events, 0)->unit;
+	assert_true(u->scale == 0x1p-32);
+	assert_string_equal(u->name, "Joules");
+	assert_false(count_unit_told(&event_set_at(perfdata_reader_meta(r)->events, 1)->unit));
 	perfdata_reader_close(r);
 	buf_done(&b);
 }
@@ -915,6 +955,7 @@ main(void)
 		cmocka_unit_test(test_killed),
 		cmocka_unit_test(test_pipe),
 		cmocka_unit_test(test_meta_changes_are_told),
+		cmocka_unit_test(test_units),
 		cmocka_unit_test(test_rounds),
 		cmocka_unit_test(test_behind_records),
 		cmocka_unit_test(test_too_much_behind),

@@ -162,6 +162,38 @@ test_pipe_mode(void **state)
 	event_set_free(events);
 }
 
+/* The second event's, by the first of its ids: records like others, in a file as in a pipe. */
+static void
+test_units(void **state)
+{
+	const struct perfdata_writer_options o = { .pipe = true };
+	const struct count_unit unit = { .scale = 0.5, .name = "12345678", .snapshot = true };
+	struct event_set *events = make_events(128, 66);
+	static struct wire w;
+	struct memory_file f = { 0 };
+	struct io_sink *sink = memory_sink(&f);
+	struct perfdata_writer *writer;
+	uint8_t header[PERFDATA_HEADER_BYTES];
+	size_t before;
+
+	(void)state;
+	event_set_unit(events, 1, &unit);
+	assert_int_equal(perfdata_writer_open(sink, events, &o, &writer, NULL), 0);
+	before = f.n;
+	assert_int_equal(perfdata_writer_units(writer, events, NULL), 0);
+	assert_int_equal(perfdata_writer_finish(writer, header, NULL), 0);
+	wire_clear(&w);
+	put_u64s(&w, 3, (const uint64_t[]){ UINT64_C(40) << 48 | 78, 0, 7 });
+	wire_bytes(&w, "12345678\0\0\0\0\0\0\0\0", 16);
+	put_u64s(&w, 4, (const uint64_t[]){ UINT64_C(32) << 48 | 78, 1, 7, UINT64_C(0x3fe) << 52 });
+	assert_int_equal(f.n - before, w.len);
+	assert_memory_equal(f.p + before, w.bytes, w.len);
+	perfdata_writer_free(writer);
+	sink->close(sink);
+	memory_file_done(&f);
+	event_set_free(events);
+}
+
 /* What perf 6.1 does not know goes, if it is 0; what is used stays; of others nothing goes. */
 static void
 test_attr_bytes(void **state)
@@ -368,6 +400,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_file_mode),
 		cmocka_unit_test(test_pipe_mode),
+		cmocka_unit_test(test_units),
 		cmocka_unit_test(test_attr_bytes),
 		cmocka_unit_test(test_every_write_fails),
 		cmocka_unit_test(test_too_many_ids),
