@@ -2,7 +2,6 @@
 #include "format/record/count_unit.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +15,8 @@ count_unit_told(const struct count_unit *u)
 bool
 count_unit_valid(const struct count_unit *u)
 {
-	return u->scale == 0 || (isnormal(u->scale) && u->scale > 0);
+	return u->scale == 0 ||
+		(u->scale >= COUNT_UNIT_SCALE_MIN && u->scale <= COUNT_UNIT_SCALE_MAX);
 }
 
 /* No program of ours has a locale of numbers (LC_NUMERIC): the decimal point is a point. */

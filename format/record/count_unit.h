@@ -24,7 +24,12 @@ struct count_unit {
 /* Is anything told? */
 bool count_unit_told(const struct count_unit *u);
 
-/* May a recording have it? The scale is 0 or a finite number over 0. */
+/*
+ * May a recording have it? The scale is 0, or within these: a count in the unit, or by the second, is finite, and so a
+ * number of JSON.
+ */
+#define COUNT_UNIT_SCALE_MIN 1e-100
+#define COUNT_UNIT_SCALE_MAX 1e100
 bool count_unit_valid(const struct count_unit *u);
 
 /*

@@ -23,10 +23,8 @@ int
 count_unit_json(json_t *j, const struct count_unit *u, uint64_t count)
 {
 	int error = count_unit_json_facts(j, u);
-	double value = count_unit_value(u, count);
 
-	/* JSON has no infinity; only a forged file has so large a scale. */
-	if ((*u->name || u->scale != 0) && value <= 1e300)
-		error |= json_object_set_new(j, "value", json_real(value));
+	if (*u->name || u->scale != 0)
+		error |= json_object_set_new(j, "value", json_real(count_unit_value(u, count)));
 	return error;
 }
