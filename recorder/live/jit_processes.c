@@ -56,12 +56,25 @@ jit_processes_add(struct jit_processes *s, uint32_t pid, uint64_t seen_ns, bool 
 	return end_after(s, pid, seen_ns) ? NULL : put(s, pid, seen_ns, told);
 }
 
+/* The newest fork of that pid that waits; NULL. */
+static struct jit_fork *
+fork_of(struct jit_processes *s, uint32_t pid)
+{
+	const uint16_t at = s->fork_of[pid % JIT_FORKS_MAX];
+
+	return at && s->forks[at - 1].pid == pid ? &s->forks[at - 1] : NULL;
+}
+
 void
 jit_processes_end(struct jit_processes *s, uint32_t pid, uint64_t time_ns)
 {
 	struct jit_process *p = jit_processes_find(s, pid);
+	struct jit_fork *f = fork_of(s, pid);
 
 	s->ends[pid % JIT_PROCESSES_CHAINS] = (struct jit_process_end){ pid, time_ns };
+	/* Another process's end may take that place before the fork is applied. */
+	if (f && f->time_ns <= time_ns && (!f->ended_ns || time_ns < f->ended_ns))
+		f->ended_ns = time_ns;
 	if (p && !p->ended_ns && p->seen_ns <= time_ns)
 		p->ended_ns = time_ns;
 }
@@ -85,48 +98,29 @@ jit_processes_remove(struct jit_processes *s, struct jit_process *p)
 
 /* --- forks --------------------------------------------------------------------------------- */
 
-/* Those that are gone, no sample hit, and nothing is a copy of. */
-static void
-remove_spent(struct jit_processes *s, uint64_t time_ns)
-{
-	struct jit_process *next;
-
-	for (struct jit_process *p = jit_processes_next(s, NULL); p; p = next) {
-		next = jit_processes_next(s, p);
-		if (p->lazy && !p->hit && !p->copies && p->ended_ns && p->ended_ns < time_ns)
-			jit_processes_remove(s, p);
-	}
-}
-
 /* Children may never run such code: half of the room is for processes that made memory for it themselves. */
 static bool
-has_room_for_child(struct jit_processes *s, uint64_t time_ns)
+has_room_for_child(const struct jit_processes *s)
 {
-	if (s->nr > JIT_PROCESSES_MAX / 2)
-		remove_spent(s, time_ns);
 	return s->nr <= JIT_PROCESSES_MAX / 2;
 }
 
 static void
-apply_fork(struct jit_processes *s, const struct jit_fork *f)
+drop_forks(struct jit_processes *s, size_t nr)
 {
-	struct jit_process *from = jit_processes_find_at(s, f->parent, f->time_ns);
-	struct jit_process *p = jit_processes_find(s, f->pid);
+	s->nr_forks -= nr;
+	memmove(s->forks, s->forks + nr, s->nr_forks * sizeof(*s->forks));
+	memset(s->fork_of, 0, sizeof(s->fork_of));
+	for (size_t i = 0; i < s->nr_forks; i++)
+		s->fork_of[s->forks[i].pid % JIT_FORKS_MAX] = (uint16_t)(i + 1);
+}
 
-	/* The parent has executed another program, or the number is another process's by then. */
-	if (!from || (from->ended_ns && from->ended_ns < f->time_ns))
-		return;
-	if ((p && p->seen_ns >= f->time_ns) || !has_room_for_child(s, f->time_ns))
-		return;
-	p = put(s, f->pid, f->time_ns, false);
-	if (!p)
-		return;
-	/* It may be gone already, and have children that are not. */
-	p->ended_ns = end_after(s, f->pid, f->time_ns);
-	p->uid = from->uid;
-	p->lazy = true;
-	p->nr_ranges = from->nr_ranges;
-	memcpy(p->ranges, from->ranges, sizeof(p->ranges));
+/* The child has a copy of the memory that its parent has. */
+static void
+copy_memory(struct jit_processes *s, struct jit_process *p, struct jit_process *from)
+{
+	for (size_t i = 0; i < from->nr_ranges; i++)
+		jit_process_map(p, from->ranges[i].start, from->ranges[i].end);
 	/* The code is most likely the first one's. */
 	if (from->from_depth >= TASK_MODEL_ORIGINS_MAX && jit_processes_from(s, from))
 		from = jit_processes_from(s, from);
@@ -134,6 +128,46 @@ apply_fork(struct jit_processes *s, const struct jit_fork *f)
 	p->from_serial = from->serial;
 	p->from_depth = from->from_depth + 1;
 	from->copies++;
+}
+
+/* It has made memory of its own since, and its map came before its fork. */
+static void
+adopt(struct jit_processes *s, const struct jit_fork *f, struct jit_process *p,
+      struct jit_process *from)
+{
+	/* It executed a program before, or is another process with the number. */
+	if (p->from_serial || (f->ended_ns && f->ended_ns <= p->seen_ns))
+		return;
+	if (p->began_ns)
+		p->began_ns = f->time_ns;
+	copy_memory(s, p, from);
+}
+
+/* False: there is no room. */
+static bool
+apply_fork(struct jit_processes *s, const struct jit_fork *f)
+{
+	struct jit_process *from = jit_processes_find_at(s, f->parent, f->time_ns);
+	struct jit_process *p = jit_processes_find(s, f->pid);
+
+	/* The parent has executed another program, or the number is another process's by then. */
+	if (!from || from == p || (from->ended_ns && from->ended_ns < f->time_ns))
+		return true;
+	if (p && p->seen_ns >= f->time_ns) {
+		adopt(s, f, p, from);
+		return true;
+	}
+	if (!has_room_for_child(s))
+		return false;
+	p = put(s, f->pid, f->time_ns, false);
+	if (!p)
+		return true;
+	/* It may be gone already, and have children that are not. */
+	p->ended_ns = f->ended_ns;
+	p->uid = from->uid;
+	p->lazy = true;
+	copy_memory(s, p, from);
+	return true;
 }
 
 static int
@@ -144,27 +178,57 @@ fork_cmp(const void *a, const void *b)
 	return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
 }
 
-void
+uint64_t
 jit_processes_settle(struct jit_processes *s, uint64_t until_ns)
 {
+	uint64_t done_ns = until_ns;
 	size_t nr = 0;
 
 	if (!s->nr_forks)
-		return;
+		return until_ns;
 	qsort(s->forks, s->nr_forks, sizeof(*s->forks), fork_cmp);
-	for (; nr < s->nr_forks && s->forks[nr].time_ns < until_ns; nr++)
-		apply_fork(s, &s->forks[nr]);
-	s->nr_forks -= nr;
-	memmove(s->forks, s->forks + nr, s->nr_forks * sizeof(*s->forks));
+	while (nr < s->nr_forks && s->forks[nr].time_ns < until_ns && apply_fork(s, &s->forks[nr]))
+		nr++;
+	if (nr < s->nr_forks && s->forks[nr].time_ns < until_ns)
+		done_ns = s->forks[nr].time_ns;
+	drop_forks(s, nr);
+	return done_ns;
+}
+
+void
+jit_processes_make_room(struct jit_processes *s, uint64_t time_ns, uint64_t until_ns)
+{
+	struct jit_process *next;
+	size_t nr = 0;
+
+	/* Those that are gone, no sample hit, and nothing is a copy of. */
+	for (struct jit_process *p = jit_processes_next(s, NULL); p; p = next) {
+		next = jit_processes_next(s, p);
+		if (p->lazy && !p->hit && !p->copies && p->ended_ns && p->ended_ns < time_ns)
+			jit_processes_remove(s, p);
+	}
+	if (has_room_for_child(s))
+		return;
+	while (nr < s->nr_forks && s->forks[nr].time_ns < until_ns)
+		nr++;
+	drop_forks(s, nr);
 }
 
 void
 jit_processes_fork(struct jit_processes *s, uint32_t parent, uint32_t pid, uint64_t time_ns)
 {
-	if (s->nr_forks == JIT_FORKS_MAX)
-		jit_processes_settle(s, UINT64_MAX);
-	if (array_reserve(s->forks, s->nr_forks, s->cap_forks, 1) == 0)
-		s->forks[s->nr_forks++] = (struct jit_fork){ parent, pid, time_ns };
+	if (s->nr_forks == JIT_FORKS_MAX) {
+		const uint64_t done_ns = jit_processes_settle(s, UINT64_MAX);
+
+		if (done_ns != UINT64_MAX)
+			jit_processes_make_room(s, done_ns, UINT64_MAX);
+	}
+	if (s->nr_forks == JIT_FORKS_MAX ||
+	    array_reserve(s->forks, s->nr_forks, s->cap_forks, 1) != 0)
+		return;
+	s->forks[s->nr_forks++] =
+		(struct jit_fork){ parent, pid, time_ns, end_after(s, pid, time_ns) };
+	s->fork_of[pid % JIT_FORKS_MAX] = (uint16_t)s->nr_forks;
 }
 
 /* --- all of them --------------------------------------------------------------------------- */

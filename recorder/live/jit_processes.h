@@ -12,7 +12,8 @@
 
 #define JIT_PROCESSES_MAX 256	  /* as many as the helper holds */
 #define JIT_PROCESS_RANGES_MAX 16 /* of more, those nearest to each other become one */
-#define JIT_FORKS_MAX 4096	  /* that wait; of more, the order of records is not certain */
+#define JIT_FORKS_MAX                                                                              \
+	4096 /* a power of two, that wait; of more, the order of records is not certain */
 #define JIT_PROCESSES_CHAINS 1024 /* a power of two */
 
 struct jit_memory {
@@ -53,6 +54,7 @@ struct jit_process_end {
 struct jit_fork {
 	uint32_t parent, pid;
 	uint64_t time_ns;
+	uint64_t ended_ns; /* that the child ended, or executed another program; 0: not known */
 };
 
 struct jit_processes {
@@ -61,6 +63,7 @@ struct jit_processes {
 	struct jit_process_end ends[JIT_PROCESSES_CHAINS]; /* of late, by pid */
 	struct jit_fork *forks;				   /* that wait for their time */
 	size_t nr_forks, cap_forks;
+	uint16_t fork_of[JIT_FORKS_MAX]; /* by pid: the newest of forks + 1 */
 	uint64_t serial;
 	size_t nr;
 };
@@ -103,8 +106,13 @@ void jit_processes_remove(struct jit_processes *s, struct jit_process *p);
  * the records of another CPU, by which the parent has such memory, may not have come yet.
  */
 void jit_processes_fork(struct jit_processes *s, uint32_t parent, uint32_t pid, uint64_t time_ns);
-/* All records that are older than until_ns have come. */
-void jit_processes_settle(struct jit_processes *s, uint64_t until_ns);
+/*
+ * All records that are older than until_ns have come. Returns until_ns, or the time of a fork that there is no room for:
+ * once samples until then have been looked at, jit_processes_make_room() removes what is not needed any more, or
+ * gives up the forks until until_ns; then it is called again.
+ */
+uint64_t jit_processes_settle(struct jit_processes *s, uint64_t until_ns);
+void jit_processes_make_room(struct jit_processes *s, uint64_t time_ns, uint64_t until_ns);
 
 /* The one that is there, if it is still that one; NULL. */
 struct jit_process *jit_processes_at(const struct jit_processes *s, uint16_t slot, uint64_t serial);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/bytes/array.h"
 #include "format/record/perf_record.h"
 
 enum { TIME, PID_AND_COUNT, FIRST };
@@ -41,17 +42,16 @@ bool
 jit_samples_add(struct jit_samples *s, const struct sample_glance *sample)
 {
 	const size_t words = FIRST + 1 + span_words(sample->callchain);
+	const size_t most = words < JIT_SAMPLES_WORDS ? words : JIT_SAMPLES_WORDS;
 	uint64_t *at;
 	size_t nr = 0;
 
-	if (!s->v)
-		s->v = malloc(JIT_SAMPLES_WORDS * sizeof(*s->v));
-	if (!s->v || (s->nr && words > JIT_SAMPLES_WORDS - s->nr))
+	if (most > JIT_SAMPLES_WORDS - s->nr || array_reserve(s->v, s->nr, s->cap, most) != 0)
 		return false;
 	at = s->v + s->nr;
 	if ((sample->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER && sample->ip)
 		at[FIRST + nr++] = sample->ip;
-	nr += put_chain(at + FIRST + nr, JIT_SAMPLES_WORDS - s->nr - FIRST - nr, sample->callchain);
+	nr += put_chain(at + FIRST + nr, most - FIRST - nr, sample->callchain);
 	if (!nr)
 		return true;
 	at[TIME] = sample->time;

@@ -12,11 +12,11 @@
 
 #include "format/record/event_set.h"
 
-#define JIT_SAMPLES_WORDS 32768 /* of memory; two a sample, and one an address */
+#define JIT_SAMPLES_WORDS (1u << 17) /* 1 MiB; two a sample, and one an address */
 
 struct jit_samples {
-	uint64_t *v; /* NULL until the first is added */
-	size_t nr;   /* words in use */
+	uint64_t *v;
+	size_t nr, cap; /* words in use */
 };
 
 /* The addresses of user code of a sample: of the interrupted instruction, and of calls that have not returned. */

@@ -122,7 +122,12 @@ sample_run(void *arg, uint32_t pid, uint64_t time_ns, const uint64_t *addresses,
 static void
 settle(struct live_jit *l, uint64_t until_ns)
 {
-	jit_processes_settle(&l->processes, until_ns);
+	uint64_t done_ns;
+
+	while ((done_ns = jit_processes_settle(&l->processes, until_ns)) < until_ns) {
+		jit_samples_run(&l->samples, done_ns, sample_run, l);
+		jit_processes_make_room(&l->processes, done_ns, until_ns);
+	}
 	jit_samples_run(&l->samples, until_ns, sample_run, l);
 }
 
@@ -131,8 +136,8 @@ live_jit_sample(struct live_jit *l, const struct sample_glance *sample)
 {
 	if (!sample->pid || jit_samples_add(&l->samples, sample))
 		return;
-	/* There is no room to wait in. */
-	settle(l, UINT64_MAX);
+	/* There is no room to wait in. Forks wait on: what is done too early is lost for good. */
+	jit_samples_run(&l->samples, UINT64_MAX, sample_run, l);
 	(void)jit_samples_add(&l->samples, sample);
 }
 
