@@ -62,7 +62,26 @@ left_to_do()
 {
 	grep -nHE '\<(XXX|TODO|FIXME)\>' "${sources[@]}" | grep -vE '\((issue )?#?[0-9]+\)'
 }
+# What others name (a process, a recording, an object) is opened by plain_file.h or path_below.h. These open what the
+# user, the kernel or spoor itself names: paths of command lines and of the configuration, files of procfs, tracefs and
+# cgroup file systems, the cache.
+opens_by_name()
+{
+	printf '%s\n' "${sources[@]}" | grep -E '^(daemon|format|recorder|symbolizer)/.*\.c$' | grep -vxE "$(tr '\n' '|' <<-END | sed 's/|$//'
+		format/bytes/(plain_file|path_below|io|out_path|time_text).c
+		recorder/ground/small_file.c
+		recorder/event/tracefs.c
+		recorder/host/(cgroup|file_mount|host_modules|hotplug|proc|subuid).c
+		symbolizer/(code/kernel_code|dwarf/dwarf_cache|jit/jit_files|record/record_usdt).c
+		symbolizer/object/(live_files|symbol_address).c
+		symbolizer/(input/input|record/record_control|cli/record_output).c
+		daemon/(config/config|archive/archive_(lock|pins|scan)).c
+	END
+	)" | xargs -d '\n' grep -nHE '\<(open|openat|fopen)\(' |
+		grep -vE 'O_(CREAT|DIRECTORY|PATH|TMPFILE)\>|"/(proc|sys|dev)/|: \* |/\*.*open\(|open\((s->)?arg, dir, name\)'
+}
 faults "no SPDX line" without_spdx
+faults "opens by name (plain_file.h)" opens_by_name
 faults "// comment" slash_comments
 faults "trailing blanks" grep -nHE '[[:space:]]+$' "${sources[@]}"
 faults "no issue named" left_to_do

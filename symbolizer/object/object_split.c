@@ -72,6 +72,20 @@ find_beside(const char *path, const char *name)
 	return length ? try_path("%.*s%s", length, path, name + dir_length(name)) : -1;
 }
 
+/* As compilers call them; -gsplit-dwarf=single leaves the split-off half in the object file. */
+static bool
+is_split_name(const char *name)
+{
+	static const char *const ends[] = { ".dwo", ".dwp", ".o" };
+	const size_t length = strlen(name);
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (length > strlen(ends[i]) &&
+		    strcmp(name + length - strlen(ends[i]), ends[i]) == 0)
+			return true;
+	return false;
+}
+
 int
 object_split_open(const struct object_places *p, const struct object *o, const char *dir,
 		  const char *name)
@@ -83,6 +97,8 @@ object_split_open(const struct object_places *p, const struct object *o, const c
 		debug[0] = '\0';
 	if (!name)
 		return find_package(o, debug);
+	if (!is_split_name(name))
+		return -1;
 	if (name[0] == '/')
 		fd = find_whole(p, "", name);
 	else if (dir && dir[0] == '/')

@@ -129,9 +129,11 @@ END
 	timeout 20 "$SPOOR" symbolize --no-cache --obj renamed "$(at names "$deep")" 2>err | cut -f 1
 }
 is "$(named nes.dwo)" "$whole" "the program as it was"
-mv names.o/nes.dwo na
-is "$(named ../na)" "$whole" "a name with .."
-is "$(named x/../na)" "$whole" "beside the program only the end of the name counts"
+mv names.o/nes.dwo .o
+is "$(named ../.o)" "$whole" "a name with .."
+is "$(named x/../.o)" "$whole" "beside the program only the end of the name counts"
+mv .o na
+is "$(named ../na)" nested_sum "what is not called as such files are is not asked for"
 rm na
 mkfifo names.o/p p
 cp names names.o/p.elf
