@@ -106,24 +106,26 @@ sync_now(struct base_stream *b, uint64_t asked_ns, struct session_error *error)
 	struct session *s;
 	int r;
 
-	/* Many who ask at once must not get a block each. */
-	if (asked_ns < b->sync_begun_ns)
-		return 0;
-	b->sync_tried_ns = begun_ns;
+	/* Many who ask at once must not get a block each, nor wait for a disk that refuses. */
+	if (asked_ns < b->sync_tried_ns) {
+		*error = b->sync_error;
+		return b->sync_result;
+	}
 	(void)base_chores_look(b, error);
 	s = running(b, error);
 	if (!s)
 		return -EAGAIN;
 	r = session_sync(s, error);
-	if (r == 0)
-		b->sync_begun_ns = begun_ns;
+	b->sync_tried_ns = begun_ns;
+	b->sync_result = r;
+	b->sync_error = *error;
 	return r;
 }
 
 uint64_t
 base_stream_sync_due(const struct base_stream *b, uint64_t asked_ns)
 {
-	return asked_ns < b->sync_begun_ns ? 0 : b->sync_tried_ns + SECOND_NS;
+	return asked_ns < b->sync_tried_ns ? 0 : b->sync_tried_ns + SECOND_NS;
 }
 
 int

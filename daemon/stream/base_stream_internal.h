@@ -76,8 +76,9 @@ struct base_stream {
 	uint64_t frequency_hz, frequency_limit_hz;
 	struct base_session *counted_by, *counting_of; /* whose counters end, and whose begin */
 	_Atomic uint64_t rotated_ns;		       /* by whom ever */
-	uint64_t sync_begun_ns; /* of the last good one; the chores', as what follows */
-	uint64_t sync_tried_ns; /* of the last one */
+	uint64_t sync_tried_ns; /* when the last one began; the chores', as what follows */
+	int sync_result;	/* likewise, what became of it */
+	struct session_error sync_error;
 	struct archive_sight sight;
 	uint32_t lost_files; /* that who synced was told of */
 	uint64_t lost_told_ns;

@@ -50,13 +50,14 @@ for asker in "${askers[@]}"; do
 done
 seconds=$((($(date +%s%N) - began) / 1000000000 + 1))
 is "$failed" 0 "members' syncs are answered" || diag_file err.1
-in_range "$(cat asked.* | wc -l)" 8 $((4 * (seconds + 1))) "each of four askers about once a second"
+in_range "$(cat asked.* | wc -l)" 4 $((4 * (seconds + 1))) "each of four askers about once a second"
 in_range "$(($(blocks) - before))" 2 $(((seconds + 1) * 2)) "by one sync for all of them"
 
 # Root's are not put off. What is put off is as good: what was sampled before the question is in the file.
-for i in {1..5}; do ctl sync || fail "root's sync $i"; done
-after=$(blocks)
-in_range $((after - before)) 7 $(((seconds + 1) * 2 + 12)) "root's are made at once"
+# Twenty that are put off take nineteen seconds at least.
+began=$(date +%s%N)
+for i in {1..20}; do ctl sync || fail "root's sync $i"; done
+ok "root's are made at once" test $(($(date +%s%N) - began)) -lt 19000000000
 for i in 1 2; do
 	sampled=$(status samples)
 	"${member[@]}" ./spoorctl --socket "$socket" sync

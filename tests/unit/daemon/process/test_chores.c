@@ -186,16 +186,24 @@ test_put_off(void **state)
 static void
 test_put_off_for_long(void **state)
 {
+	bool alive = false;
+
 	(void)state;
 	put_off_by_ns = 3600 * UINT64_C(1000000000);
 	is_put_off = false;
 	add('Z', 'z');
-	while (!is_put_off)
-		;
+	for (int i = 0; !is_put_off && i < 60000; i++)
+		usleep(1000);
+	assert_true(is_put_off);
 	/* As soon as it has been put back. */
-	for (uint64_t ns = 1;
-	     !chores_alive(chores, ns) || !chores_alive(chores, ns + WATCHDOG_STUCK_NS * 2);)
-		ns += WATCHDOG_STUCK_NS * 4;
+	for (uint64_t i = 1; !alive && i < 60000; i++) {
+		const uint64_t ns = i * 4 * WATCHDOG_STUCK_NS;
+
+		alive = chores_alive(chores, ns) &&
+			chores_alive(chores, ns + 2 * WATCHDOG_STUCK_NS);
+		usleep(1000);
+	}
+	assert_true(alive);
 	assert_true(chores_close(chores, NULL, NULL));
 	chores = NULL;
 	assert_int_equal(nr_done, 1);
