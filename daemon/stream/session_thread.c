@@ -15,7 +15,7 @@
 
 #define SESSION_THREAD_MAGIC 0x73746872u
 
-enum state { OPENING, RUNNING, FINISHING, ENDED };
+enum state { OPENING, RUNNING, FINISHING, CLOSING, ENDED };
 
 struct session_thread {
 	uint32_t magic;
@@ -79,6 +79,9 @@ session_thread_body(void *arg)
 			t->result = r;
 			t->error = error;
 		}
+		/* The file is whole. Nobody is to wait for this in session_thread_close(). */
+		atomic_store_explicit(&t->state, CLOSING, memory_order_release);
+		session_close_events(t->session);
 	}
 	reach(t, ENDED);
 	joinable_end(&t->thread);
@@ -189,6 +192,8 @@ session_thread_alive(struct session_thread *t, bool writer, uint64_t now_ns)
 		drain = watchdog_moves(&t->drain, p.drain, now_ns);
 		writes = watchdog_moves(&t->writer, p.writer, now_ns);
 		return drain && (!writer || writes);
+	/* As long as the kernel takes. */
+	case CLOSING:
 	default:
 		return true;
 	}

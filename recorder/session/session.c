@@ -523,6 +523,12 @@ session_allow_objects(struct session *s, uint64_t bytes)
 	writer_allow_objects(s->writer, bytes);
 }
 
+void
+session_close_events(struct session *s)
+{
+	ring_set_close(&s->rings);
+}
+
 bool
 session_contents(const struct session *s)
 {
