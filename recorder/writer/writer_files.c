@@ -114,7 +114,7 @@ writer_drop(struct writer *w, struct span records)
 			continue;
 		}
 		w->outage.missed_state |= !perf_record_is_switch(record.type);
-		if (record.type == REC_READ && record.misc & READ_MISC_BEFORE)
+		if (w->begins && record.type == REC_READ && record.misc & READ_MISC_BEFORE)
 			buf_append(&w->outage.reads, bytes.p, bytes.len);
 		if (writer_admit(w, &record))
 			writer_see(w, &record, event);
@@ -476,7 +476,8 @@ begin_file(struct writer *w, const struct out_file *file)
 		w->over[i].here = w->over[i].noted = false;
 	w->open_since_ns = now_ns;
 	w->outage.for_ever = false;
-	buf_clear(&w->outage.reads);   /* were the last file's */
+	buf_clear(&w->outage.reads); /* were the last file's */
+	w->begins = true;
 	w->outage.missed_rate = false; /* the new file's meta has it */
 	w->outage.missed_state = true; /* should the snapshot fail */
 	r = w->options.flight ? 0 : write_snapshot(w, &where);
@@ -507,6 +508,8 @@ writer_rotate(struct writer *w, struct io_sink *sink, int *ret, struct session_e
 	}
 	r = out_file_open(&next, sink, w->meta, true, &hooks, &where);
 	if (r < 0) {
+		/* What is to be the beginning of the next file is none of this one. */
+		w->begins = false;
 		*ret = writer_file_error(r, &where, error);
 		return 0;
 	}

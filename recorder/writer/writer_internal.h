@@ -58,6 +58,7 @@ struct writer {
 	size_t nr_closed, cap_closed;
 	struct out_file file;
 	struct outage outage;
+	bool begins;	     /* the READ records of what was before the file may still come */
 	struct loss *loss;   /* since the session began */
 	struct loss *untold; /* that a file which could not be written was to tell; NULL: nothing */
 	struct rate rate;    /* the last change; time 0: none */
