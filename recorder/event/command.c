@@ -14,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <bsd/string.h>
+
 #include "recorder/ground/descriptor_limit.h"
 #include "recorder/ground/session_error.h"
 
@@ -67,26 +69,25 @@ executable(const char *path)
 										       : -EACCES;
 }
 
-/* As execvp(3) looks for it: what is found and cannot be executed does not end the search. */
-static int
-find_executable(const char *name)
+/* What is found and cannot be executed does not end the search. */
+int
+command_find(const char *name, char ret[PATH_MAX])
 {
 	const char *at = getenv("PATH");
 	int error = -ENOENT, r;
-	char *path;
 
 	if (strchr(name, '/'))
-		return executable(name);
+		return strlcpy(ret, name, PATH_MAX) < PATH_MAX ? executable(name) : -ENAMETOOLONG;
 	for (at = at ? at : "/bin:/usr/bin"; *name; at++) {
 		const int len = (int)strcspn(at, ":");
+		const int n = snprintf(ret, PATH_MAX, "%.*s%s%s", len, at, len ? "/" : "", name);
 
-		if (asprintf(&path, "%.*s%s%s", len, at, len ? "/" : "", name) < 0)
-			return -ENOMEM;
-		r = executable(path);
-		free(path);
+		r = n < PATH_MAX ? executable(ret) : -ENAMETOOLONG;
 		if (r == 0)
 			return 0;
-		if (r != -ENOENT && r != -ENOTDIR)
+		if (r != -ENOENT && r != -ENOTDIR && r != -EACCES)
+			return r;
+		if (error != -EACCES)
 			error = r;
 		at += len;
 		if (!*at)
@@ -107,7 +108,8 @@ cannot_execute(const char *name, int err, struct session_error *error)
 int
 command_check(char *const *argv, struct session_error *error)
 {
-	int r = find_executable(argv[0]);
+	char path[PATH_MAX];
+	int r = command_find(argv[0], path);
 
 	return r < 0 ? cannot_execute(argv[0], -r, error) : 0;
 }

@@ -7,6 +7,7 @@
 #ifndef RECORDER_EVENT_COMMAND_H
 #define RECORDER_EVENT_COMMAND_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -14,6 +15,8 @@
 
 struct command;
 
+/* What execvp(3) would execute, as far as that can be known without a try. 0, or -errno. */
+int command_find(const char *name, char ret[PATH_MAX]);
 /*
  * Could it be executed? 0, or -errno with *error as command_go() has it. What only an attempt shows, such as a
  * missing interpreter, is not seen.

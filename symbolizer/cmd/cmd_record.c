@@ -177,7 +177,7 @@ say_end(const struct record_request *rq)
 						      : "what runs");
 }
 
-/* All that recording would fail at has been tried by then, but the session itself. */
+/* By then all has been tried but the session. */
 static int
 dry_run(const struct record_request *rq)
 {
@@ -294,7 +294,13 @@ static int
 record_into(struct record_request *rq)
 {
 	struct record_output out;
-	int status = record_output_open(&out, rq->output);
+	struct stat st;
+	int status;
+
+	/* Whoever reads a FIFO would have its end. */
+	if (rq->dry_run && stat(rq->output, &st) == 0 && S_ISFIFO(st.st_mode))
+		return dry_run(rq);
+	status = record_output_open(&out, rq->output);
 
 	if (status == EXIT_DONE && rq->pack && out.lock_fd < 0) {
 		screen_text_warn("%s: is not a regular file: --pack is for one", rq->output);

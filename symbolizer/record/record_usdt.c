@@ -13,6 +13,8 @@
 #include <bsd/string.h>
 
 #include "format/bytes/buf.h"
+#include "recorder/event/command.h"
+#include "recorder/event/event_spec.h"
 #include "symbolizer/object/usdt_place.h"
 #include "symbolizer/record/record_symbol.h"
 
@@ -31,11 +33,14 @@ static const char *const place_words[] = {
 
 _Static_assert(USDT_PLACES_MAX == 512, "the words above");
 
+_Static_assert(USDT_PLACES_MAX <= EVENT_PLACES_MAX, "an event takes what is found");
+
 struct search {
 	char *provider, *name;
 	const char *modifiers; /* "", or from their colon on */
 	size_t modifiers_bytes;
 	char path[PATH_MAX]; /* of the file that has it */
+	struct stat file;    /* likewise, of one that a process has mapped */
 	struct usdt_places places;
 	enum usdt_place_result result; /* of a file where it was looked for */
 	char *problem;
@@ -57,8 +62,18 @@ look_in(struct search *s, const char *path)
 	struct usdt_places found = { 0 };
 
 	s->result = usdt_place_find(path, s->provider, s->name, &found);
+	if (s->result > USDT_PLACE_UNKNOWN)
+		return search_fails(s, place_words[s->result]);
 	if (s->result != USDT_PLACE_FOUND)
 		return true;
+	/* It becomes a part of an event string, and the process chose the name. */
+	if (path[strcspn(path, ",:{}")]) {
+		usdt_places_done(&found);
+		return search_fails(
+			s,
+			"the file that has it has one of , : { } in its path, and cannot "
+			"be named in an event: a link to it can, usdt:PATH:PROVIDER:NAME");
+	}
 	if (!s->places.nr) {
 		(void)strlcpy(s->path, path, sizeof(s->path));
 		s->places = found;
@@ -86,7 +101,7 @@ mapped_path(char *line)
 
 /* The file that a process has at a path, by one of ours; false: none is there any more. */
 static bool
-path_of(pid_t pid, const char *mapped, char ret[PATH_MAX])
+path_of(pid_t pid, const char *mapped, char ret[PATH_MAX], struct stat *ret_own)
 {
 	struct stat own, ours;
 	int n = snprintf(ret, PATH_MAX, "/proc/%d/root%s", (int)pid, mapped);
@@ -95,14 +110,22 @@ path_of(pid_t pid, const char *mapped, char ret[PATH_MAX])
 		return false;
 	if (stat(mapped, &ours) == 0 && own.st_dev == ours.st_dev && own.st_ino == ours.st_ino)
 		(void)strlcpy(ret, mapped, PATH_MAX);
+	*ret_own = own;
 	return true;
+}
+
+static bool
+same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
 /* In what a process has mapped. */
 static bool
 look_in_process(struct search *s, pid_t pid)
 {
-	char maps[32], path[PATH_MAX], before[PATH_MAX] = "", *line = NULL;
+	struct stat own, before = { 0 };
+	char maps[32], path[PATH_MAX], *line = NULL;
 	const char *mapped;
 	size_t cap = 0, nr = 0;
 	bool good = true;
@@ -118,54 +141,35 @@ look_in_process(struct search *s, pid_t pid)
 	}
 	while (good && nr++ < MAPS_LINES_MAX && getline(&line, &cap, f) > 0) {
 		mapped = mapped_path(line);
-		if (!mapped || !path_of(pid, mapped, path) || strcmp(path, before) == 0 ||
-		    strcmp(path, s->path) == 0)
+		/* Of two processes the paths of one file may differ. */
+		if (!mapped || !path_of(pid, mapped, path, &own) || same_file(&own, &before) ||
+		    (s->places.nr && same_file(&own, &s->file)))
 			continue;
-		(void)strlcpy(before, path, sizeof(before));
+		before = own;
 		good = look_in(s, path);
+		if (good && s->result == USDT_PLACE_FOUND)
+			s->file = own;
 	}
 	free(line);
 	(void)fclose(f);
 	return good;
 }
 
-/* As execvp(3) finds it. */
-static bool
-program_of(const char *command, char ret[PATH_MAX])
-{
-	const char *dirs = getenv("PATH");
-	char path[PATH_MAX];
-
-	if (strchr(command, '/'))
-		return realpath(command, ret) != NULL;
-	dirs = dirs ? dirs : "/bin:/usr/bin";
-	for (;;) {
-		size_t n = strcspn(dirs, ":");
-		int len = snprintf(path, sizeof(path), "%.*s%s%s", (int)n, dirs, n ? "/" : "./",
-				   command);
-
-		if (len > 0 && len < PATH_MAX && access(path, X_OK) == 0 && realpath(path, ret))
-			return true;
-		if (!dirs[n])
-			return false;
-		dirs += n + 1;
-	}
-}
-
 static bool
 look_in_command(struct search *s, const char *command)
 {
-	char path[PATH_MAX];
+	char found[PATH_MAX], path[PATH_MAX];
+	int r = command_find(command, found);
 
-	if (!program_of(command, path)) {
-		(void)snprintf(s->problem, RECORD_USDT_PROBLEM_BYTES, "%s: no such program",
-			       command);
+	if (r == 0 && !realpath(found, path))
+		r = -errno;
+	if (r < 0) {
+		(void)snprintf(s->problem, RECORD_USDT_PROBLEM_BYTES, "cannot execute %s: %s",
+			       command, strerror(-r));
 		return false;
 	}
 	if (!look_in(s, path) || s->places.nr)
 		return s->places.nr > 0;
-	if (s->result > USDT_PLACE_UNKNOWN)
-		return search_fails(s, place_words[s->result]);
 	(void)snprintf(s->problem, RECORD_USDT_PROBLEM_BYTES,
 		       "%s has no such probe%s: one of a library, or of a script's interpreter, is "
 		       "usdt:PATH:PROVIDER:NAME",

@@ -164,7 +164,8 @@ refused "uprobe:$program:$code(0x1)" $((${#program} + ${#code} + 10)) "not the p
 refused "uprobe:$program:$code(0x200000000)" $((${#program} + ${#code} + 10)) "so far behind"
 exits 2 "of no file" "$SPOOR" record -a -e sdt:lab:plain -o x.spoor
 like "$(cat err)" 'name the file otherwise' "is told"
-exits 2 "of a script" "$SPOOR" record -e sdt:lab:plain -o x.spoor -- "$TOP/tests/lib.sh"
+install -m 755 "$TOP/tests/lib.sh" script
+exits 2 "of a script" "$SPOOR" record -e sdt:lab:plain -o x.spoor -- ./script
 like "$(cat err)" 'usdt:PATH' "is told"
 waits ./uses 1
 ok "a process that waits" wait_for 60 lines 1
