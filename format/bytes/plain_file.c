@@ -63,6 +63,15 @@ plain_file_open(int path_fd)
 	return fd < 0 ? -errno : fd;
 }
 
+static bool
+is_same(int a, int b)
+{
+	struct stat x, y;
+
+	return fstat(a, &x) == 0 && fstat(b, &y) == 0 && x.st_dev == y.st_dev &&
+		x.st_ino == y.st_ino;
+}
+
 int
 plain_file_open_name(int dir, const char *name, int flags)
 {
@@ -71,6 +80,15 @@ plain_file_open_name(int dir, const char *name, int flags)
 	if (path_fd < 0)
 		return -errno;
 	fd = plain_file_open(path_fd);
+	/* Without procfs. What has come in its place is not what was looked at. */
+	if (fd == -ENOENT) {
+		fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | flags);
+		fd = fd < 0 ? -errno : fd;
+		if (fd >= 0 && !is_same(fd, path_fd)) {
+			(void)close(fd);
+			fd = -ENOENT;
+		}
+	}
 	(void)close(path_fd);
 	return fd;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbolizer/object/object_places.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,9 +18,12 @@ object_places_open(const char *path, struct stat *ret)
 
 	if (fd >= 0 && fstat(fd, ret) != 0) {
 		close(fd);
-		fd = -1;
+		fd = -EIO;
 	}
-	return fd < 0 ? -1 : fd;
+	if (fd >= 0)
+		return fd;
+	errno = -fd;
+	return -1;
 }
 
 static void
