@@ -13,6 +13,15 @@ count_unit_told(const struct count_unit *u)
 }
 
 bool
+count_unit_same(const struct count_unit *a, const struct count_unit *b)
+{
+	/* Neither is computed: a scale is as its text had it. */
+	return memcmp(&a->scale, &b->scale, sizeof(a->scale)) == 0 &&
+		strcmp(a->name, b->name) == 0 && a->snapshot == b->snapshot &&
+		a->per_pkg == b->per_pkg;
+}
+
+bool
 count_unit_valid(const struct count_unit *u)
 {
 	return u->scale == 0 ||

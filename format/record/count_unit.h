@@ -24,6 +24,9 @@ struct count_unit {
 /* Is anything told? */
 bool count_unit_told(const struct count_unit *u);
 
+/* Do counts of both mean the same, and can be added up? */
+bool count_unit_same(const struct count_unit *a, const struct count_unit *b);
+
 /*
  * May a recording have it? The scale is 0, or within these: a count in the unit, or by the second, is finite, and so a
  * number of JSON.

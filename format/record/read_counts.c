@@ -183,9 +183,13 @@ read_counts_total(const struct read_counts *c, size_t event)
 uint64_t
 read_total_scaled(const struct read_total *t)
 {
+	double scaled;
+
 	if (t->level || !read_total_shared(t) || t->running_ns == 0)
 		return t->value;
-	return (uint64_t)((double)t->value * (double)t->enabled_ns / (double)t->running_ns);
+	scaled = (double)t->value * (double)t->enabled_ns / (double)t->running_ns;
+	/* A recording may say anything. */
+	return scaled < 0x1p64 ? (uint64_t)scaled : UINT64_MAX;
 }
 
 bool

@@ -234,7 +234,7 @@ sampling_def(const struct session_options *o, const struct event_features *f,
 				   .named = spec->named,
 				   .modified = spec->modified,
 				   .unit = spec->unit,
-				   .per_package = spec->unit.per_pkg && !of_tasks(o) &&
+				   .per_package = spec->unit.per_pkg && o->target == SESSION_ALL &&
 					   (spec->counts || o->extra.no_samples),
 				   .probe = is_probe(spec),
 				   .place = spec->probe,

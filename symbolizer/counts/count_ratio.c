@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <bsd/string.h>
+
 #include "format/bytes/array.h"
 
 #define CACHE(cache, op, result)                                                                   \
@@ -180,11 +182,13 @@ count_ratios(const struct counted_list *all, size_t which, uint64_t ns,
 			ret[n++] =
 				(struct count_ratio){ part_of(c, whole, p->factor), p->unit, "" };
 	}
-	if (n == 0 && ns > 0 && !c->total.level)
-		ret[n++] = (struct count_ratio){
-			count_unit_value(&c->unit, read_total_scaled(&c->total)) / seconds,
-			"a second", c->unit.name
+	if (n == 0 && ns > 0 && !c->total.level) {
+		ret[n] = (struct count_ratio){
+			.value = count_unit_value(&c->unit, read_total_scaled(&c->total)) / seconds,
+			.unit = "a second"
 		};
+		(void)strlcpy(ret[n++].of, c->unit.name, sizeof(ret->of));
+	}
 	return n;
 }
 

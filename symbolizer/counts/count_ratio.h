@@ -41,8 +41,8 @@ int counted_list_add(struct counted_list *l, const struct counted *counted);
 struct count_ratio {
 	double value;
 	const char *unit; /* static: "per cycle", "% of all branches" */
-	const char
-		*of; /* the unit of what is counted: "Joules"; "": none. The event's, and hostile */
+	/* The unit of what is counted: "Joules"; "": none. The event's, and hostile. */
+	char of[COUNT_UNIT_NAME_BYTES];
 };
 
 /* Both: "Joules a second". */

@@ -97,13 +97,15 @@ count_names(struct count_totals *t, const struct event_set *events, size_t event
 	return 0;
 }
 
+/* What was counted in another unit, as before an update or on another machine, is another sum. */
 static bool
 same_event(const void *owner, uint32_t index, const void *key)
 {
 	const struct totals_event *a = &((const struct count_totals *)owner)->events[index],
 				  *b = key;
 
-	return a->nth == b->nth && strcmp(a->name, b->name) == 0;
+	return a->nth == b->nth && count_unit_same(&a->unit, &b->unit) &&
+		strcmp(a->name, b->name) == 0;
 }
 
 /* It is not there yet. */
