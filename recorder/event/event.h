@@ -51,7 +51,8 @@ bool event_plan_waits(const struct event_plan *plan);
 
 /*
  * Do samples have contents of processes (stacks, registers, data addresses, fields of tracepoints, traces of
- * instructions), and not only where these were? That of wake-ups beside off-cpu has but who woke whom.
+ * instructions), and not only where these were? The fields of wake-ups that off-cpu adds do not count: they tell who
+ * woke whom.
  */
 bool event_plan_contents(const struct event_plan *plan);
 

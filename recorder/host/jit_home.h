@@ -3,10 +3,11 @@
  * jit_home: the files in which a process tells of the code that it makes at run time: its perf map, by
  * the number that it knows itself by, in its own /tmp, and the jitdumps that it mapped.
  *
- * Descriptors are kept, so that the files can be read when the process and its mounts are gone. Files
- * in /tmp are anybody's: believed are regular ones of the process's user, or of root (which another user's process has
- * to be able to read, without mounts of its own), which were not last changed before the process began, nor after it ended: its number may have another one then, whose
- * perf map has the same name. To open may wait for a file system: for helpers.
+ * Descriptors are kept, so that the files can be read when the process and its mounts are gone. Files in /tmp are
+ * anybody's. Believed is a regular file of the process's user. A file of root's is believed for another user's process
+ * if others may read it, and it lies on a mount that this process could not make. No file is believed that was last
+ * changed before the process began, or after it ended: its number may have another one then, whose perf map has the
+ * same name. To open may wait for a file system: for helpers.
  */
 #ifndef RECORDER_HOST_JIT_HOME_H
 #define RECORDER_HOST_JIT_HOME_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Events that count alone, read at intervals; all events where a file ends and another one begins, and at the end. Only
- * at the end it waits for the queue, and it allocates nothing once as many events were read as there are.
+ * Events that count alone, read at intervals; all events where a file ends and another one begins, and at the end. It
+ * waits for the queue only at the end. It allocates nothing once as many events were read as there are.
  */
 #include <string.h>
 
