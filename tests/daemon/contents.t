@@ -9,10 +9,6 @@
 need_command jq setpriv
 need_record_all
 [ "$(id -u)" -eq 0 ] || skip_all "not root"
-tracefs=/sys/kernel/tracing
-if ! [ -r $tracefs/events/sched/sched_switch/id ] && mount -t tracefs tracefs $tracefs 2>/dev/null; then
-	at_exit "umount $tracefs"
-fi
 mkdir archive
 chmod 755 "$TMP"
 chgrp daemon archive
@@ -40,6 +36,16 @@ capture() # NAME MODE OPTION...: root's, into the archive
 	is $? $((mode == 640 ? 0 : 1)) "$name: what a member may"
 }
 
+# The daemon finds kernel.perf_event_paranoid = -1, and would give members the fields of tracepoints.
+echo -1 >paranoid
+cat >there <<-END
+	#!/bin/sh
+	exec unshare --mount sh -c 'mount --bind "\$0" /proc/sys/kernel/perf_event_paranoid && exec "\$@"' \
+		"$TMP/paranoid" "$spoord" "\$@"
+END
+chmod +x there
+here=$spoord
+spoord=$TMP/there
 configure "events = cpu-clock" "flight_recorder = 5s @ 99"
 capture "where it was" 640 -e cpu-clock
 capture "with callers" 640 --call-graph fp
@@ -56,9 +62,6 @@ ctl rotate >out 2>err || diag_file err
 is "$(find archive -maxdepth 1 -type f -name '2*' -printf '%m\n' | sort -u)" 640 "and all segments"
 
 # A member's capture in the archive has no contents, whatever the kernel would give.
-paranoid=$(cat /proc/sys/kernel/perf_event_paranoid)
-at_exit "echo $paranoid >/proc/sys/kernel/perf_event_paranoid"
-echo -1 >/proc/sys/kernel/perf_event_paranoid
 before=$(find archive/captures -type f | wc -l)
 exits 1 "a member's fields of a tracepoint, in the archive" "${member[@]}" "$BUILD/spoorctl" --socket "$socket" capture \
 	--duration 100ms -e sched:sched_switch
@@ -68,10 +71,10 @@ mkdir theirs
 chown 65000 theirs
 exits 0 "which is that" "${member[@]}" "$BUILD/spoorctl" --socket "$socket" capture --duration 100ms -e sched:sched_switch \
 	-o theirs/x.spoor
-echo "$paranoid" >/proc/sys/kernel/perf_event_paranoid
 exits 0 "an end in order" stop
 
 # What the configuration asks for.
+spoord=$here
 for lines in "events = cpu-clock
 call_graph = dwarf" "events = sched:sched_switch/period=1000/" "events = cpu-clock, cpu-clock/call-graph=dwarf,period=5000000/"; do
 	rm -rf archive/2* archive/captures/*

@@ -54,10 +54,16 @@ in_range "$(cat asked.* | wc -l)" 4 $((4 * (seconds + 1))) "each of four askers 
 in_range "$(($(blocks) - before))" 2 $(((seconds + 1) * 2)) "by one sync for all of them"
 
 # Root's are not put off. What is put off is as good: what was sampled before the question is in the file.
-# Twenty that are put off take nineteen seconds at least.
-began=$(date +%s%N)
-for i in {1..20}; do ctl sync || fail "root's sync $i"; done
-ok "root's are made at once" test $(($(date +%s%N) - began)) -lt 19000000000
+# Five that are put off take four seconds at least, in each of five rounds; others as long as the disk takes, in the best one.
+best=1000000000000
+for round in {1..5}; do
+	began=$(date +%s%N)
+	for i in {1..5}; do ctl sync || fail "root's sync $round.$i"; done
+	took=$(($(date +%s%N) - began))
+	[ $took -ge $best ] || best=$took
+	[ $best -ge 4000000000 ] || break
+done
+ok "root's are made at once" test $best -lt 4000000000
 for i in 1 2; do
 	sampled=$(status samples)
 	"${member[@]}" ./spoorctl --socket "$socket" sync
