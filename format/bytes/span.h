@@ -104,6 +104,20 @@ span_u64(struct span *s, uint64_t *ret)
 	return true;
 }
 
+/* A field of 4 bytes or, in a file of 64 bits, of 8. */
+static inline bool
+span_u32_or_u64(struct span *s, bool is64, uint64_t *ret)
+{
+	uint32_t narrow;
+
+	if (is64)
+		return span_u64(s, ret);
+	if (!span_u32(s, &narrow))
+		return false;
+	*ret = narrow;
+	return true;
+}
+
 /*
  * Takes an array of n u64 words; n comes from the same untrusted bytes, so the
  * product is never computed before it is known to fit.

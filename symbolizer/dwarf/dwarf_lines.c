@@ -24,19 +24,6 @@ dwarf_lines_done(struct dwarf_lines *l)
 /* --- the head ---------------------------------------------------------------------------- */
 
 static bool
-take_offset(struct span *s, bool is64, uint64_t *ret)
-{
-	uint32_t low;
-
-	if (is64)
-		return span_u64(s, ret);
-	if (!span_u32(s, &low))
-		return false;
-	*ret = low;
-	return true;
-}
-
-static bool
 take_string_at(struct span section, uint64_t offset, const char **ret)
 {
 	return offset < section.len && span_skip(&section, (size_t)offset) &&
@@ -111,10 +98,11 @@ take_field(const struct dwarf_line_sections *sections, bool is64, uint64_t form,
 	case DW_FORM_string:
 		return span_string(s, ret_text);
 	case DW_FORM_line_strp:
-		return take_offset(s, is64, ret) &&
+		return span_u32_or_u64(s, is64, ret) &&
 			take_string_at(sections->line_str, *ret, ret_text);
 	case DW_FORM_strp:
-		return take_offset(s, is64, ret) && take_string_at(sections->str, *ret, ret_text);
+		return span_u32_or_u64(s, is64, ret) &&
+			take_string_at(sections->str, *ret, ret_text);
 	case DW_FORM_udata:
 		return span_uleb(s, ret);
 	case DW_FORM_data1:
@@ -210,7 +198,7 @@ read_fixed(struct dwarf_lines *l, struct span *s)
 	l->version = version;
 	if (version >= 5 && (!span_u8(s, &address_bytes) || !span_u8(s, &selector_bytes)))
 		return -FMT_E_CORRUPT;
-	if (!take_offset(s, l->is64, &length) || length > s->len ||
+	if (!span_u32_or_u64(s, l->is64, &length) || length > s->len ||
 	    !span_take(s, (size_t)length, &head))
 		return -FMT_E_CORRUPT;
 	l->program = *s;

@@ -14,19 +14,6 @@ struct tags {
 	uint64_t symbols, strings, strings_size, hash, gnu_hash;
 };
 
-static bool
-take_word(struct span *s, bool is64, uint64_t *ret)
-{
-	uint32_t narrow;
-
-	if (is64)
-		return span_u64(s, ret);
-	if (!span_u32(s, &narrow))
-		return false;
-	*ret = narrow;
-	return true;
-}
-
 static void
 take_tag(struct tags *t, uint64_t tag, uint64_t value)
 {
@@ -74,7 +61,8 @@ read_tags(struct elf_object *o, bool is64, struct tags *ret)
 	if (err)
 		return err;
 	s = span_of(bytes.p, bytes.len);
-	while (take_word(&s, is64, &tag) && take_word(&s, is64, &value) && tag != DT_NULL)
+	while (span_u32_or_u64(&s, is64, &tag) && span_u32_or_u64(&s, is64, &value) &&
+	       tag != DT_NULL)
 		take_tag(ret, tag, value);
 	free(bytes.p);
 	return ret->symbols && ret->strings ? 0 : -FMT_E_EMPTY;

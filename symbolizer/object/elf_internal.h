@@ -36,4 +36,12 @@ const char *elf_section_name(const struct elf_object *o, const GElf_Shdr *shdr);
  */
 Elf_Data *elf_section_data(struct elf_object *o, Elf_Scn *scn, const GElf_Shdr *shdr, bool cooked);
 
+/* A note: its name has its NUL, and neither has its padding. */
+struct elf_note {
+	uint32_t type;
+	struct span name, desc;
+};
+/* Takes the next one. False: there is none that is whole. */
+bool elf_note_next(struct span *notes, struct elf_note *ret);
+
 #endif

@@ -131,12 +131,35 @@ elf_section_data(struct elf_object *o, Elf_Scn *scn, const GElf_Shdr *shdr, bool
 	return d != NULL && d->d_buf != NULL && d->d_size != 0 ? d : NULL;
 }
 
+bool
+elf_note_next(struct span *notes, struct elf_note *ret)
+{
+	uint64_t name_room, desc_room;
+	uint32_t name_size, desc_size;
+
+	if (!span_u32(notes, &name_size) || !span_u32(notes, &desc_size) ||
+	    !span_u32(notes, &ret->type))
+		return false;
+	/* Both are padded to 4; the last one's padding may be missing. */
+	name_room = ((uint64_t)name_size + 3) & ~(uint64_t)3;
+	desc_room = ((uint64_t)desc_size + 3) & ~(uint64_t)3;
+	if (!span_take(notes, name_room, &ret->name))
+		return false;
+	if (desc_room > notes->len)
+		desc_room = desc_size;
+	if (!span_take(notes, desc_room, &ret->desc))
+		return false;
+	ret->name.len = name_size;
+	ret->desc.len = desc_size;
+	return true;
+}
+
 static void
 notes(struct elf_object *o, uint64_t offset, uint64_t size)
 {
+	struct elf_note note;
 	uint8_t *bytes;
 	struct span s;
-	uint32_t name_size, desc_size, type;
 
 	if (o->build_id_size != 0 || offset > o->file_size || size > o->file_size - offset)
 		return;
@@ -150,24 +173,14 @@ notes(struct elf_object *o, uint64_t offset, uint64_t size)
 		return;
 	/* What was not read is not looked at. */
 	s = read_at(o->file, offset, bytes, size) == 0 ? span_of(bytes, size) : span_of(NULL, 0);
-	while (span_u32(&s, &name_size) && span_u32(&s, &desc_size) && span_u32(&s, &type)) {
-		struct span name, desc;
-		/* Both are padded to 4; the last one's padding may be missing. */
-		uint64_t name_room = ((uint64_t)name_size + 3) & ~(uint64_t)3;
-		uint64_t desc_room = ((uint64_t)desc_size + 3) & ~(uint64_t)3;
-
-		if (!span_take(&s, name_room, &name))
-			break;
-		if (desc_room > s.len)
-			desc_room = desc_size;
-		if (!span_take(&s, desc_room, &desc))
-			break;
-		if (type != NT_GNU_BUILD_ID || name_size != 4 || memcmp(name.p, "GNU", 4) != 0)
+	while (elf_note_next(&s, &note)) {
+		if (note.type != NT_GNU_BUILD_ID || note.name.len != 4 ||
+		    memcmp(note.name.p, "GNU", 4) != 0)
 			continue;
-		if (desc_size == 0 || desc_size > ELF_BUILD_ID_MAX)
+		if (note.desc.len == 0 || note.desc.len > ELF_BUILD_ID_MAX)
 			continue;
-		memcpy(o->build_id, desc.p, desc_size);
-		o->build_id_size = desc_size;
+		memcpy(o->build_id, note.desc.p, note.desc.len);
+		o->build_id_size = note.desc.len;
 		break;
 	}
 	free(bytes);
@@ -373,6 +386,21 @@ elf_segments_vaddr(const struct elf_segment *segments, size_t nr, uint64_t file_
 		return false;
 	*ret_vaddr = file_offset - found->offset + found->vaddr;
 	return true;
+}
+
+bool
+elf_segments_offset(const struct elf_segment *segments, size_t nr, uint64_t vaddr, bool exec,
+		    uint64_t *ret_offset)
+{
+	for (size_t i = 0; i < nr; i++) {
+		const struct elf_segment *s = &segments[i];
+
+		if ((exec && !s->exec) || vaddr < s->vaddr || vaddr - s->vaddr >= s->filesz)
+			continue;
+		*ret_offset = s->offset + (vaddr - s->vaddr);
+		return true;
+	}
+	return false;
 }
 
 /* The bytes of the section with this name; false: there is none. */

@@ -64,6 +64,9 @@ size_t elf_object_segments(const struct elf_object *o, const struct elf_segment 
  */
 bool elf_segments_vaddr(const struct elf_segment *segments, size_t nr, uint64_t file_offset,
 			bool exec, uint64_t *ret_vaddr);
+/* Address to file offset; exec: of code alone. False: there is no such byte in the file. */
+bool elf_segments_offset(const struct elf_segment *segments, size_t nr, uint64_t vaddr, bool exec,
+			 uint64_t *ret_offset);
 
 /* .gnu_debuglink: file name and CRC-32 of the file with the symbols. */
 bool elf_object_debuglink(struct elf_object *o, char *name, size_t cap, uint32_t *ret_crc);

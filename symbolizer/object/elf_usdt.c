@@ -23,27 +23,14 @@ base_now(const struct elf_object *o)
 	return 0;
 }
 
-static bool
-take_address(struct span *s, bool is64, uint64_t *ret)
-{
-	uint32_t narrow;
-
-	if (is64)
-		return span_u64(s, ret);
-	if (!span_u32(s, &narrow))
-		return false;
-	*ret = narrow;
-	return true;
-}
-
 /* What a note describes: three addresses, and three strings. */
 static bool
 parse_probe(struct span s, bool is64, uint64_t now, struct elf_usdt *ret)
 {
 	uint64_t base, moved;
 
-	if (!take_address(&s, is64, &ret->vaddr) || !take_address(&s, is64, &base) ||
-	    !take_address(&s, is64, &ret->semaphore_vaddr) || !span_string(&s, &ret->provider) ||
+	if (!span_u32_or_u64(&s, is64, &ret->vaddr) || !span_u32_or_u64(&s, is64, &base) ||
+	    !span_u32_or_u64(&s, is64, &ret->semaphore_vaddr) || !span_string(&s, &ret->provider) ||
 	    !span_string(&s, &ret->name))
 		return false;
 	/* The third, of the arguments, names what no sample has. */
@@ -58,25 +45,14 @@ parse_probe(struct span s, bool is64, uint64_t now, struct elf_usdt *ret)
 static bool
 see_notes(struct span s, bool is64, uint64_t now, elf_usdt_see_fn *see, void *arg)
 {
-	uint32_t name_size, desc_size, type;
+	struct elf_usdt probe;
+	struct elf_note note;
 
-	while (span_u32(&s, &name_size) && span_u32(&s, &desc_size) && span_u32(&s, &type)) {
-		/* Both are padded to 4; the last one's padding may be missing. */
-		uint64_t name_room = ((uint64_t)name_size + 3) & ~(uint64_t)3;
-		uint64_t desc_room = ((uint64_t)desc_size + 3) & ~(uint64_t)3;
-		struct elf_usdt probe;
-		struct span name, desc;
-
-		if (!span_take(&s, name_room, &name))
-			break;
-		if (desc_room > s.len)
-			desc_room = desc_size;
-		if (!span_take(&s, desc_room, &desc))
-			break;
-		if (type != TYPE || name_size != sizeof(OWNER) ||
-		    memcmp(name.p, OWNER, sizeof(OWNER)) != 0)
+	while (elf_note_next(&s, &note)) {
+		if (note.type != TYPE || note.name.len != sizeof(OWNER) ||
+		    memcmp(note.name.p, OWNER, sizeof(OWNER)) != 0)
 			continue;
-		if (parse_probe(span_of(desc.p, desc_size), is64, now, &probe) && !see(arg, &probe))
+		if (parse_probe(note.desc, is64, now, &probe) && !see(arg, &probe))
 			return false;
 	}
 	return true;

@@ -37,13 +37,8 @@ place_of(const struct elf_object *o, const struct elf_function *f, uint64_t *ret
 	const struct elf_segment *s;
 	size_t nr = elf_object_segments(o, &s);
 
-	for (size_t i = 0; i < nr; i++) {
-		if (!s[i].exec || f->vaddr < s[i].vaddr || f->vaddr - s[i].vaddr >= s[i].filesz)
-			continue;
-		*ret_offset = s[i].offset + (f->vaddr - s[i].vaddr);
-		return FUNCTION_PLACE_FOUND;
-	}
-	return FUNCTION_PLACE_NO_CODE;
+	return elf_segments_offset(s, nr, f->vaddr, true, ret_offset) ? FUNCTION_PLACE_FOUND
+								      : FUNCTION_PLACE_NO_CODE;
 }
 
 enum function_place_result

@@ -21,13 +21,7 @@ offset_of(const struct elf_object *o, uint64_t vaddr, bool code, uint64_t *ret)
 	const struct elf_segment *s;
 	size_t nr = elf_object_segments(o, &s);
 
-	for (size_t i = 0; i < nr; i++) {
-		if ((code && !s[i].exec) || vaddr < s[i].vaddr || vaddr - s[i].vaddr >= s[i].filesz)
-			continue;
-		*ret = s[i].offset + (vaddr - s[i].vaddr);
-		return true;
-	}
-	return false;
+	return elf_segments_offset(s, nr, vaddr, code, ret);
 }
 
 /* A compiler may have noted the same instruction twice, which is hit once. */
