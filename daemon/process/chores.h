@@ -26,7 +26,7 @@ struct chore {
 	bool for_client;
 	uid_t uid;  /* of the client */
 	bool again; /* for_client: run() may set it, to be called once more before done() is */
-	uint64_t again_ns; /* likewise: but not before then (CLOCK_MONOTONIC); 0: in its turn */
+	uint64_t again_ns; /* with again: the earliest time of that call (CLOCK_MONOTONIC); 0: in its turn */
 	/* The chores' own from here on; may be read in run() and done(). */
 	uint64_t asked_ns; /* CLOCK_MONOTONIC */
 	bool dropped;	   /* run() was not called, or not again: the daemon ends */

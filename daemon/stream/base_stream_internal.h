@@ -77,7 +77,7 @@ struct base_stream {
 	struct base_session *counted_by, *counting_of; /* whose counters end, and whose begin */
 	_Atomic uint64_t rotated_ns;		       /* by whom ever */
 	uint64_t sync_tried_ns; /* when the last one began; the chores', as what follows */
-	int sync_result;	/* likewise, what became of it */
+	int sync_result;	/* what the last one returned, and its error */
 	struct session_error sync_error;
 	struct archive_sight sight;
 	uint32_t lost_files; /* that who synced was told of */

@@ -79,7 +79,7 @@ session_thread_body(void *arg)
 			t->result = r;
 			t->error = error;
 		}
-		/* The file is whole. Nobody is to wait for this in session_thread_close(). */
+		/* The file is whole. The caller of session_thread_close() is not to wait for the kernel. */
 		atomic_store_explicit(&t->state, CLOSING, memory_order_release);
 		session_close_events(t->session);
 	}

@@ -31,7 +31,7 @@ typedef int session_thread_opened_fn(void *arg, const struct session *session,
 
 struct session_thread_hooks {
 	session_thread_prepare_fn *prepare; /* NULL: nothing */
-	session_thread_opened_fn *opened;   /* likewise */
+	session_thread_opened_fn *opened;   /* NULL: nothing */
 };
 
 /*

@@ -47,7 +47,7 @@ name_event(struct event_set *set, int index, const char *name)
 	return event_set_rename(set, (size_t)index, name) < 0 ? -FMT_E_NOMEM : 1;
 }
 
-/* Likewise the unit; one that is too long is none. */
+/* Takes the unit of an event. A unit that is too long is left out. */
 static int
 name_unit(struct event_set *set, int index, const char *name)
 {

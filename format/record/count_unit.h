@@ -44,7 +44,7 @@ bool count_unit_scale_parse(const char *text, double *ret);
 /* So many counts in the unit. */
 double count_unit_value(const struct count_unit *u, uint64_t count);
 
-/* Likewise as perf stat prints it: with two decimals, unless the scale is a whole number. */
+/* The value as perf stat prints it: with two decimals, unless the scale is a whole number. */
 #define COUNT_UNIT_TEXT_BYTES 40
 void count_unit_text(const struct count_unit *u, uint64_t count,
 		     char text[static COUNT_UNIT_TEXT_BYTES]);

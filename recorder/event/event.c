@@ -223,6 +223,25 @@ counting_def(const struct session_options *o, const struct event_spec *spec, str
 	def->attr.exclude_user |= o->extra.all_kernel;
 }
 
+/* What of the event is as its string has it. */
+static struct event_def
+def_of_spec(const struct session_options *o, const struct event_spec *spec)
+{
+	struct event_def def = { .attr = spec->attr,
+				 .named = spec->named,
+				 .modified = spec->modified,
+				 .unit = spec->unit,
+				 .per_package = spec->unit.per_pkg && o->target == SESSION_ALL &&
+					 (spec->counts || o->extra.no_samples),
+				 .probe = is_probe(spec),
+				 .place = spec->probe,
+				 .more = spec->more,
+				 .nr_more = spec->nr_more };
+
+	strlcpy(def.name, spec->name, sizeof(def.name));
+	return def;
+}
+
 static void
 sampling_def(const struct session_options *o, const struct event_features *f,
 	     const struct event_plan *plan, const struct event_spec *spec, struct event_def *def,
@@ -230,17 +249,7 @@ sampling_def(const struct session_options *o, const struct event_features *f,
 {
 	struct perf_event_attr *attr = &def->attr;
 
-	*def = (struct event_def){ .attr = spec->attr,
-				   .named = spec->named,
-				   .modified = spec->modified,
-				   .unit = spec->unit,
-				   .per_package = spec->unit.per_pkg && o->target == SESSION_ALL &&
-					   (spec->counts || o->extra.no_samples),
-				   .probe = is_probe(spec),
-				   .place = spec->probe,
-				   .more = spec->more,
-				   .nr_more = spec->nr_more };
-	strlcpy(def->name, spec->name, sizeof(def->name));
+	*def = def_of_spec(o, spec);
 	common_attr(o, f, attr);
 	if (fields_denied(o, spec)) {
 		attr->sample_type &= ~(uint64_t)PERF_SAMPLE_RAW;

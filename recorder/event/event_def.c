@@ -58,7 +58,7 @@ kind_cpus(struct event_def *def, const char *sysfs, const char *pmu, struct cpu_
 {
 	int r = pmu_cpus(sysfs, pmu, ret, &def->for_all);
 
-	/* Those of a cpumask are one of each package already. */
+	/* A cpumask has one CPU of each package already. */
 	if (def->for_all)
 		def->per_package = false;
 	if (!def->per_package)

@@ -87,7 +87,7 @@ parse_offsets(const struct event_parser *p, char *text, struct event_spec *s)
 	return r;
 }
 
-/* "PATH:0x1139", or "PATH:NAME=0x1139": whoever finds places by name calls them so. A name has one part, or two. */
+/* "PATH:0x1139", or "PATH:NAME=0x1139" where a place was found by its name. A name has one part, or two. */
 static int
 parse_place(const struct event_parser *p, bool is_static, char *text, struct event_spec *s,
 	    char **ret_mods)

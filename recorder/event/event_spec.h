@@ -16,7 +16,7 @@
  *                                 function returns; the kernel adds one to the semaphore at that place of the
  *                                 file, in each process that it probes
  *   usdt:PATH:PROVIDER:NAME=OFFSET[(SEMAPHORE)][+OFFSET...]
- *                                 likewise, a static probe that may be at several places
+ *                                 each time that one of the places of a static probe is executed
  *   kprobe:SYMBOL[+OFFSET]        likewise in the kernel, and kretprobe:; or kprobe:ADDR
  *
  * Behind each there may be /TERM[=VALUE],.../ of those that are of every event,
