@@ -6,7 +6,7 @@
 # spoor(1); every option that `spoor CMD --help` prints is in it or in spoor-input(7), and what it says
 # of a command is in its help; every key of daemon/config/config_tbl.h is in spoord.conf(5) and, with its default,
 # in systemd/spoord.conf, and nothing else is; how long a label may be is said as it is; files that
-# README and docs/ name exist.
+# README and docs/ name exist, and the tests that SECURITY of spoord(8) names.
 set -u
 export LC_ALL=C.UTF-8
 cd "${1:-.}" || exit 2
@@ -92,10 +92,14 @@ for doc in docs/io.spoor.Recorder.varlink docs/spoorctl.1; do
 	grep -q "$label" "$doc" || complain "$doc does not say that a label is $label"
 done
 
-for doc in README.md docs/*.md; do
+for doc in README.md docs/*.md docs/design/*.md; do
 	[ -f "$doc" ] || continue
 	while read -r path; do
 		[ -e "$path" ] || [ -e "$(dirname "$doc")/$path" ] || complain "$doc names $path, which is not there"
 	done < <(grep -oE '\]\([A-Za-z0-9_./-]+\)' "$doc" | sed 's/^](//; s/)$//')
 done
+# The promises of SECURITY name the tests that attack them.
+while read -r test; do
+	[ -e "tests/$test" ] || complain "docs/spoord.8 names the test $test, which is not there"
+done < <(sed -n '/^\.Sh SECURITY/,/^\.Sh ENVIRONMENT/s/^\.Pa //p' docs/spoord.8 | tr ' ' '\n' | grep '^[a-z]*/[a-z_]*\.t$')
 exit $bad

@@ -1,0 +1,124 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The attacks of spoord(8), SECURITY, on the installed service in a booted machine, where spoord has the capabilities of
+# its unit and no more: a user with a shell, a member of group spoor, and authors of hostile files.
+. "$(dirname "$0")/../lib.sh"
+. "$TOP/tests/systemd/machine.sh"
+
+machine_make || skip_all "$machine_why"
+# shellcheck disable=SC2086 # a command and its options
+env -u MAKEFLAGS -u MFLAGS ${MAKE:-make} -s -C "$TOP" BUILD="$BUILD" DESTDIR="$machine" PREFIX=/usr \
+	install >install.log 2>&1 || { diag_file install.log; fail "make install"; exit 1; }
+printf '%s\n' 'frequency = 499' 'cpu_budget = 0' 'block_age = 1s' 'segment_age = 1h' 'store_objects = all' \
+	'objects_share = 50%' 'max_use = 64M' 'keep_free = 0' >"$machine/etc/spoor/spoord.conf"
+
+archive=$machine/var/lib/spoor
+mallory=(setpriv --reuid mallory --regid mallory --init-groups)
+member=(setpriv --reuid member --regid member --init-groups)
+
+status() # KEY
+{
+	machine spoorctl status --json 2>/dev/null | jq -r ".$1"
+}
+
+journal()
+{
+	machine journalctl -o cat -u spoord.service 2>/dev/null
+}
+
+wait_for() # SECONDS COMMAND...
+{
+	local end=$((SECONDS + $1))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		[ $SECONDS -lt $end ] || return 1
+		sleep 0.2
+	done
+}
+
+samples_of() # COMM
+{
+	machine spoorctl sync >/dev/null 2>&1
+	machine spoor report --json --comm "$1" -i /var/lib/spoor 2>/dev/null | jq '[.rows[].samples] | add // 0'
+}
+
+was_sampled() # COMM
+{
+	[ "$(samples_of "$1")" -ge 50 ]
+}
+
+ok "it boots" machine_boot || exit 1
+machine systemd-sysusers
+machine systemd-tmpfiles --create
+machine useradd --create-home victim
+machine useradd --create-home mallory
+machine useradd --create-home --groups spoor member
+install -m 755 "$FIXTURES/jit" "$machine/home/mallory/jit"
+machine chown -R mallory: /home/mallory
+ok "it starts" machine systemctl start spoord.service || { journal >journal; diag_file journal; exit 1; }
+pid=$(machine systemctl show -P MainPID spoord.service)
+is "$(machine sed -n 's/^CapEff:[[:space:]]*//p' "/proc/$pid/status")" 0000014400080004 "with five capabilities"
+
+# --- what members may read ------------------------------------------------------------------------
+
+captured() # MODE NAME OPTION...: a capture of root's has this mode, and so a member reads it or does not
+{
+	local mode=$1 name=$2 file
+	shift 2
+	rm -f "$archive"/captures/*
+	machine spoorctl capture --duration 300ms "$@" >out 2>err || diag_file err
+	file=$(find "$archive/captures" -type f -printf '%f\n')
+	is "$(stat -c %a "$archive/captures/$file")" "$mode" "$name: its mode"
+	machine "${member[@]}" spoor info -i "/var/lib/spoor/captures/$file" >out 2>err
+	is $? $((mode == 640 ? 0 : 1)) "$name: what a member may"
+}
+captured 640 "a capture without contents"
+captured 600 "root_capture_stacks: stacks by a term of an event" -e cpu-clock/call-graph=dwarf/
+captured 600 "root_capture_stacks: stacks by the option" --call-graph dwarf
+captured 600 "root_capture_fields: fields of a tracepoint" -e sched:sched_switch
+
+# --- names from files that their owner may not read --------------------------------------------------
+
+# A process of mallory's has FILE in the place of its perf map, in a namespace of mounts of his own.
+install -D -m 600 /dev/null "$machine/srv/private"
+install -m 644 /dev/null "$machine/srv/public"
+echo "1000 7ffffffff000 secret" | tee "$machine/srv/private" >"$machine/srv/public"
+cat >"$machine/home/mallory/mounts" <<'SH'
+touch /tmp/perf-$$.map && mount --bind "$1" /tmp/perf-$$.map && exec -a "$2" /home/mallory/jit none 2
+SH
+deputy() # NAME FILE
+{
+	# As young as the process: what is older would be of another one.
+	touch "$machine/srv/private" "$machine/srv/public"
+	cp "$machine/home/mallory/jit" "$machine/home/mallory/$1"
+	sed "s,/home/mallory/jit,/home/mallory/$1," "$machine/home/mallory/mounts" >"$machine/home/mallory/mounts-$1"
+	machine "${mallory[@]}" unshare -Urm --propagation private bash "/home/mallory/mounts-$1" "$2" "$1" >out 2>err ||
+		diag_file err
+	ok "jit_deputy: $1: its process was sampled" was_sampled "$1"
+	machine spoor report --json --comm "$1" -i /var/lib/spoor 2>/dev/null >report.json
+	is "$(jq '[.rows[] | select(.symbol == "secret") | .samples] | add // 0' report.json)" 0 \
+		"jit_deputy: $1: the recorder took no name from it"
+}
+deputy private /srv/private
+deputy public /srv/public
+deputy syscall /proc/self/syscall
+deputy device /dev/zero
+# The same with a map of his own has names.
+cp "$machine/home/mallory/jit" "$machine/home/mallory/honest"
+machine "${mallory[@]}" /home/mallory/honest map 2 >out 2>err || diag_file err
+has_names() # COMM
+{
+	machine spoorctl sync >/dev/null 2>&1
+	machine spoor report --json --comm "$1" -i /var/lib/spoor 2>/dev/null >report.json
+	[ "$(jq '[.rows[] | select(.symbol | test("^(alpha|beta)")) | .samples] | add // 0' report.json)" -ge 50 ]
+}
+ok "the map of a process that mounts nothing is read" wait_for 20 has_names honest || jq -c '.rows[]' report.json | head -5 >&2
+
+# --- the service after all of it --------------------------------------------------------------------
+
+is "$(machine systemctl show -P MainPID spoord.service)" "$pid" "the service is the same process"
+is "$(status suspended)" false "and records" || journal | tail -n 5 >&2
+unlike "$(journal)" 'Sanitizer|Assertion|dumped core' "the journal has no crash"
+ok "stop" machine systemctl stop spoord.service
+done_testing
