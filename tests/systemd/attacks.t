@@ -22,7 +22,7 @@ status() # KEY
 	machine spoorctl status --json 2>/dev/null | jq -r ".$1"
 }
 
-journal()
+service_log()
 {
 	machine journalctl -o cat -u spoord.service 2>/dev/null
 }
@@ -56,7 +56,7 @@ machine useradd --create-home mallory
 machine useradd --create-home --groups spoor member
 install -m 755 "$FIXTURES/jit" "$machine/home/mallory/jit"
 machine chown -R mallory: /home/mallory
-ok "it starts" machine systemctl start spoord.service || { journal >journal; diag_file journal; exit 1; }
+ok "it starts" machine systemctl start spoord.service || { service_log >said; diag_file said; exit 1; }
 pid=$(machine systemctl show -P MainPID spoord.service)
 is "$(machine sed -n 's/^CapEff:[[:space:]]*//p' "/proc/$pid/status")" 0000014400080004 "with five capabilities"
 
@@ -118,7 +118,7 @@ ok "the map of a process that mounts nothing is read" wait_for 20 has_names hone
 # --- the service after all of it --------------------------------------------------------------------
 
 is "$(machine systemctl show -P MainPID spoord.service)" "$pid" "the service is the same process"
-is "$(status suspended)" false "and records" || journal | tail -n 5 >&2
-unlike "$(journal)" 'Sanitizer|Assertion|dumped core' "the journal has no crash"
+is "$(status suspended)" false "and records" || service_log | tail -n 5 >&2
+unlike "$(service_log)" 'Sanitizer|Assertion|dumped core' "the journal has no crash"
 ok "stop" machine systemctl stop spoord.service
 done_testing
