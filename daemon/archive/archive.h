@@ -61,10 +61,14 @@ int archive_show(struct archive *a, const struct io_sink *sink);
  * Returns how many, or -errno: -EINVAL the label; -ENOSPC: with these pinned as well, max_use
  * would leave no room for two more segments, or kept/ has too many files. Keeping takes no room,
  * but gives it up for ever: deleting kept/LABEL (a shell does it) unpins.
+ *
+ * member: for a member of control_group. What the labels of all members pin is half of max_use at most, and half of the
+ * files that kept/ may have (-EDQUOT), whether root has pinned some of it as well or not. A label of root's takes nothing of
+ * a member's (-EEXIST); what root adds to a label of members is theirs.
  */
 struct archive_pins;
 int archive_keep(struct archive *a, const char *label, uint64_t from_s, uint64_t until_s,
-		 struct archive_pins **ret_pins, struct session_error *error);
+		 bool member, struct archive_pins **ret_pins, struct session_error *error);
 /* Reads on in one recording, for a moment, and pins what it has mapped when that was its end. False: all are done. */
 bool archive_pins_step(struct archive_pins *p);
 /* Whether they are done or not; before archive_close(). */

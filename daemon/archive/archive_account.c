@@ -101,6 +101,8 @@ archive_recount(struct archive *a)
 {
 	size_t *order = calloc(a->nr + 1, sizeof(*order)), end;
 
+	for (size_t i = 0; i < a->nr; i++)
+		a->files[i].of_members = a->files[i].of_label;
 	/* Without memory links count twice: the bounds hold all the more. */
 	if (!order)
 		return;
@@ -109,7 +111,7 @@ archive_recount(struct archive *a)
 	qsort_r(order, a->nr, sizeof(*order), compare_inodes, a->files);
 	for (size_t i = 0; i < a->nr; i = end) {
 		const struct archive_file *first = &a->files[order[i]];
-		bool pinned = false;
+		bool pinned = false, of_members = false;
 
 		for (end = i; end < a->nr; end++) {
 			const struct archive_file *f = &a->files[order[end]];
@@ -119,10 +121,12 @@ archive_recount(struct archive *a)
 			     f->dev != first->dev))
 				break;
 			pinned |= f->kind == RETENTION_KEPT;
+			of_members |= f->of_label;
 		}
 		for (size_t k = i; k < end; k++) {
 			a->files[order[k]].second = k > i;
 			a->files[order[k]].pinned = pinned;
+			a->files[order[k]].of_members = of_members;
 		}
 	}
 	free(order);

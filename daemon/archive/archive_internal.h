@@ -30,6 +30,8 @@
 #define ARCHIVE_MODE 0640
 #define ARCHIVE_MODE_HIDDEN 0600
 #define ARCHIVE_DIR_MODE 0750
+/* Labels of members are marked by the sticky bit, which means nothing else in a directory of one owner. */
+#define ARCHIVE_MEMBERS_MODE S_ISVTX
 
 /* A file of the directory that none of our sinks writes. */
 struct archive_file {
@@ -44,6 +46,8 @@ struct archive_file {
 	uint64_t order_s; /* end_s, where no clock was set back; see archive_order() */
 	bool second;	  /* another entry of this inode counts the bytes */
 	bool pinned;	  /* kept/ has a link to it, or is about to */
+	bool of_label;	  /* this entry is in a label of members */
+	bool of_members;  /* some entry of this inode is */
 	bool stuck;	  /* could not be deleted; forgotten at the next scan */
 };
 
@@ -82,6 +86,7 @@ struct archive {
 	size_t nr, cap;		    /* cap leaves room for every open sink */
 	uint64_t other;		    /* foreign files, directories in kept/ */
 	uint64_t dirs;		    /* the three directories */
+	uint64_t members_labels;    /* of other: directories of members' labels */
 	uint64_t objects;	    /* copies of mapped files, when they were last looked at */
 	uint64_t objects_pinned;    /* of these: what names what is kept */
 	uint64_t objects_share;	    /* bytes for them; 0: none */
@@ -151,7 +156,7 @@ uint64_t archive_bytes(const struct archive *a, const struct stat *st);
  * begun after it, whatever the clock said.
  */
 void archive_order(struct archive *a);
-/* Who counts the bytes of several links, and who is pinned. */
+/* Who counts the bytes of several links, who is pinned, and by a label of members. */
 void archive_recount(struct archive *a);
 uint64_t archive_fs_free(const struct archive *a);
 /* Refreshes what the directories take. */
@@ -181,8 +186,11 @@ int archive_objects_open(const struct archive *a);
 
 /* --- archive_pins.c: copies that name what is kept --- */
 
-/* By what recordings in a label's directory have mapped. label: taken over. NULL: out of memory. */
-struct archive_pins *archive_pins_new(struct archive *a, int label);
+/*
+ * By what recordings in a label's directory have mapped. label: taken over. member: for one, so that half of what may be
+ * pinned is left to root. NULL: out of memory.
+ */
+struct archive_pins *archive_pins_new(struct archive *a, int label, bool member);
 int archive_pins_add(struct archive_pins *p, const char *name); /* 0, -ENOMEM */
 
 /* --- archive_room.c: what is taken, and who goes --- */

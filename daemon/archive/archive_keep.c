@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <bsd/string.h>
@@ -26,41 +27,111 @@ overlaps(const struct archive_file *f, uint64_t from_s, uint64_t until_s)
 	return f->kind == RETENTION_SEGMENT && f->end_s >= from_s && f->start_s <= until_s;
 }
 
-/* Would the archive go on with these pinned too? Marks them, so that making room spares them. */
-static int
-pin(struct archive *a, uint64_t from_s, uint64_t until_s, struct session_error *error)
+/* What kept/ would have, with what is wanted: of all labels, and of members'. */
+struct bill {
+	int wanted, links, members_links;
+	uint64_t pinned, members;
+};
+
+static void
+add_up(const struct archive *a, uint64_t from_s, uint64_t until_s, bool member, struct bill *b)
 {
 	/* A label's directory stays as well: many of them must not take what segments need. */
-	uint64_t pinned = a->other + a->dirs + a->unit + archive_objects_reserved(a);
-	int n = 0, links = 0;
-
+	*b = (struct bill){
+		.pinned = a->other + a->dirs + a->unit + archive_objects_reserved(a),
+		.members = a->members_labels + (member ? a->unit : 0),
+	};
 	for (size_t i = 0; i < a->nr; i++) {
-		struct archive_file *f = &a->files[i];
-		bool wanted = overlaps(f, from_s, until_s);
+		const struct archive_file *f = &a->files[i];
+		const bool wanted = overlaps(f, from_s, until_s);
 
-		n += wanted;
-		links += wanted || f->kind == RETENTION_KEPT;
+		b->wanted += wanted;
+		b->links += wanted || f->kind == RETENTION_KEPT;
+		b->members_links += (wanted && member) || f->of_label;
+		if (f->second)
+			continue;
 		if (wanted || f->pinned || f->kind == RETENTION_KEPT)
-			pinned += f->second ? 0 : f->bytes;
+			b->pinned += f->bytes;
+		if ((wanted && member) || f->of_members)
+			b->members += f->bytes;
 	}
-	if (n == 0)
+}
+
+/* What all members pin together is bounded: what is pinned is no one's to delete, and is not recorded over. */
+static int
+check_members(const struct archive *a, const struct bill *now, struct session_error *error)
+{
+	const uint64_t half = a->limits.max_use / 2;
+	struct bill before;
+
+	if (now->members_links > LINKS_MAX / 2)
+		return archive_fail(
+			error, -EDQUOT,
+			"labels of members would have %d files, and may have %d: ask root "
+			"to delete labels of members in %s/" ARCHIVE_KEPT,
+			now->members_links, LINKS_MAX / 2, a->path);
+	if (half == 0 || now->members <= half)
 		return 0;
-	if (links > LINKS_MAX)
+	add_up(a, UINT64_MAX, 0, false, &before);
+	return archive_fail(
+		error, -EDQUOT,
+		"labels of members pin %llu bytes, with this one %llu: they may pin half of "
+		"max_use, which is %llu; keep less, or ask root to delete labels of members "
+		"in %s/" ARCHIVE_KEPT " (rm -r; ls -l shows a T in their mode)",
+		(unsigned long long)before.members, (unsigned long long)now->members,
+		(unsigned long long)half, a->path);
+}
+
+/* Would the archive go on with these pinned too? Marks them, so that making room spares them. */
+static int
+pin(struct archive *a, uint64_t from_s, uint64_t until_s, bool member, struct session_error *error)
+{
+	struct bill b;
+	int r;
+
+	add_up(a, from_s, until_s, member, &b);
+	if (b.wanted == 0)
+		return 0;
+	r = member ? check_members(a, &b, error) : 0;
+	if (r < 0)
+		return r;
+	if (b.links > LINKS_MAX)
 		return archive_fail(error, -ENOSPC,
 				    "%s/" ARCHIVE_KEPT " would have %d files, more than %d: "
 				    "delete labels there",
-				    a->path, links, LINKS_MAX);
+				    a->path, b.links, LINKS_MAX);
 	if (a->limits.max_use &&
-	    pinned + SEGMENTS_FREE * archive_segment_bytes(a) > a->limits.max_use)
+	    b.pinned + SEGMENTS_FREE * archive_segment_bytes(a) > a->limits.max_use)
 		return archive_fail(error, -ENOSPC,
 				    "pinning %llu bytes would not leave enough of max_use "
 				    "to record on",
-				    (unsigned long long)pinned);
+				    (unsigned long long)b.pinned);
 	for (size_t i = 0; i < a->nr; i++)
 		a->files[i].pinned |= overlaps(&a->files[i], from_s, until_s);
 	if (archive_room(a, a->unit, false) != 0)
 		return archive_fail(error, -ENOSPC, "no room for a directory");
-	return n;
+	return b.wanted;
+}
+
+/* The directory of a label, made or found. Its mode tells whose it is. -errno. */
+static int
+open_label(struct archive *a, const char *label, bool member, struct session_error *error)
+{
+	const mode_t mode = ARCHIVE_DIR_MODE | (member ? ARCHIVE_MEMBERS_MODE : 0);
+	struct stat st = { .st_mode = 0 };
+	int fd;
+
+	if (mkdirat(a->kept_fd, label, mode) != 0 && errno != EEXIST)
+		return archive_fail(error, -errno, "%s/" ARCHIVE_KEPT "/%s", a->path, label);
+	fd = openat(a->kept_fd, label, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return archive_fail(error, -errno, "%s/" ARCHIVE_KEPT "/%s", a->path, label);
+	if (!member || (fstat(fd, &st) == 0 && (st.st_mode & ARCHIVE_MEMBERS_MODE)))
+		return fd;
+	close(fd);
+	return archive_fail(error, -EEXIST,
+			    "%s/" ARCHIVE_KEPT "/%s is a label of root's: use another", a->path,
+			    label);
 }
 
 /*
@@ -91,19 +162,17 @@ link_all(struct archive *a, int label_fd, uint64_t from_s, uint64_t until_s,
 
 static int
 archive_keep_keep(struct archive *a, const char *label, uint64_t from_s, uint64_t until_s,
-		  struct archive_pins **ret_pins, struct session_error *error)
+		  bool member, struct archive_pins **ret_pins, struct session_error *error)
 {
-	int n = pin(a, from_s, until_s, error), fd;
+	int n = pin(a, from_s, until_s, member, error), fd;
 	struct archive_pins *pins;
 
 	if (n <= 0)
 		return n;
-	if (mkdirat(a->kept_fd, label, ARCHIVE_DIR_MODE) != 0 && errno != EEXIST)
-		return archive_fail(error, -errno, "%s/" ARCHIVE_KEPT "/%s", a->path, label);
-	fd = openat(a->kept_fd, label, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	fd = open_label(a, label, member, error);
 	if (fd < 0)
-		return archive_fail(error, -errno, "%s/" ARCHIVE_KEPT "/%s", a->path, label);
-	pins = archive_pins_new(a, fd);
+		return fd;
+	pins = archive_pins_new(a, fd, member);
 	n = pins ? link_all(a, fd, from_s, until_s, pins) : -ENOMEM;
 	if (n > 0 && ret_pins)
 		*ret_pins = pins;
@@ -118,7 +187,7 @@ archive_keep_keep(struct archive *a, const char *label, uint64_t from_s, uint64_
 }
 
 int
-archive_keep(struct archive *a, const char *label, uint64_t from_s, uint64_t until_s,
+archive_keep(struct archive *a, const char *label, uint64_t from_s, uint64_t until_s, bool member,
 	     struct archive_pins **ret_pins, struct session_error *error)
 {
 	int n;
@@ -128,7 +197,7 @@ archive_keep(struct archive *a, const char *label, uint64_t from_s, uint64_t unt
 	if (!config_label_good(label))
 		return archive_fail(error, -EINVAL, LABEL_RULE);
 	pthread_mutex_lock(&a->lock);
-	n = archive_keep_keep(a, label, from_s, until_s, ret_pins, error);
+	n = archive_keep_keep(a, label, from_s, until_s, member, ret_pins, error);
 	/* The truth again, be it for what is pinned now or for what is not after all. */
 	(void)archive_scan(a);
 	pthread_mutex_unlock(&a->lock);

@@ -33,7 +33,8 @@ struct pinned_ids {
 
 struct archive_pins {
 	struct archive *archive;
-	int label; /* the directory */
+	int label;   /* the directory */
+	bool member; /* for one */
 	char **names;
 	size_t nr, cap, at;		    /* at: that is being read, or is next */
 	struct recording_reader *reader;    /* of it; NULL: not begun */
@@ -135,10 +136,15 @@ read_on(struct archive_pins *p)
 	return false;
 }
 
-/* One copy, by its name below by_id, as name in the label's directory. false: there is no room for another pin. */
+/*
+ * One copy, by its name below by_id, as name in the label's directory. false: there is no room for another pin. Members do
+ * not pin beyond half of that room.
+ */
 static bool
-link_copy(struct archive *a, int by_id, const char *copy, int label, const char *name)
+link_copy(const struct archive_pins *p, int by_id, const char *copy, const char *name)
 {
+	struct archive *a = p->archive;
+	const uint64_t for_root = p->member ? a->objects_share / 4 : 0;
 	struct stat st;
 	uint64_t bytes;
 
@@ -146,9 +152,9 @@ link_copy(struct archive *a, int by_id, const char *copy, int label, const char 
 	if (fstatat(by_id, copy, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
 		return true;
 	bytes = st.st_nlink > 1 ? 0 : archive_objects_bytes(&st);
-	if (bytes && !archive_objects_may_pin(a, bytes))
+	if (bytes && !archive_objects_may_pin(a, bytes + for_root))
 		return false;
-	if (linkat(by_id, copy, label, name, 0) == 0)
+	if (linkat(by_id, copy, p->label, name, 0) == 0)
 		a->objects_pinned += bytes;
 	else if (errno != ENOENT && errno != EEXIST)
 		log_warning("%s/" ARCHIVE_KEPT ": a copy of a program cannot be pinned: %s",
@@ -171,7 +177,7 @@ link_copies(struct archive_pins *p)
 			continue;
 		(void)snprintf(from, sizeof(from), "%s/%s", sub, name);
 		(void)snprintf(to, sizeof(to), "%s%s", sub, name);
-		if (!link_copy(p->archive, by_id, from, p->label, to))
+		if (!link_copy(p, by_id, from, to))
 			(void)add_id(&p->left_out, id);
 	}
 	if (by_id >= 0)
@@ -198,7 +204,7 @@ finish(struct archive_pins *p)
 }
 
 struct archive_pins *
-archive_pins_new(struct archive *a, int label)
+archive_pins_new(struct archive *a, int label, bool member)
 {
 	struct archive_pins *p = calloc(1, sizeof(*p));
 
@@ -208,6 +214,7 @@ archive_pins_new(struct archive *a, int label)
 	}
 	p->archive = a;
 	p->label = label;
+	p->member = member;
 	return p;
 }
 

@@ -32,12 +32,13 @@ struct scan {
 	size_t nr_old;
 	struct archive_file *files;
 	size_t nr, cap;
-	uint64_t other;
+	uint64_t other, members_labels;
 	bool renamed;
 	/* The directory being read. */
 	int fd;
 	const char *prefix; /* "", "captures/", "kept/LABEL/" */
 	enum retention_kind kind;
+	bool of_members; /* a label of members */
 };
 
 static int
@@ -272,6 +273,7 @@ scan_entry(struct scan *s, const char *entry)
 	f.dev = st.st_dev;
 	f.ino = st.st_ino;
 	f.linked = st.st_nlink > 1;
+	f.of_label = s->of_members;
 	f.end_s = st.st_mtime > 0 ? (uint64_t)st.st_mtime : 0;
 	if (f.start_s == 0)
 		f.start_s = f.end_s;
@@ -344,7 +346,10 @@ scan_label(struct scan *s, const char *entry)
 	fd = openat(s->fd, entry, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return 0;
+	s->of_members = st.st_mode & ARCHIVE_MEMBERS_MODE;
+	s->members_labels += s->of_members ? archive_bytes(s->a, &st) : 0;
 	error = scan_dir(s, fd, prefix, RETENTION_KEPT, scan_entry);
+	s->of_members = false;
 	close(fd);
 	/* One that cannot be read, or is no more, is nothing to fail for. */
 	return error == -ENOMEM ? error : 0;
@@ -408,6 +413,7 @@ archive_scan(struct archive *a)
 	a->nr = s.nr;
 	a->cap = s.cap;
 	a->other = s.other;
+	a->members_labels = s.members_labels;
 	archive_objects_scan(a);
 	if (a->nr)
 		qsort(a->files, a->nr, sizeof(*a->files), compare_names);

@@ -286,7 +286,7 @@ methods_keep(struct method_call *call)
 		}
 	}
 	n = archive_keep(call->context->archive, label, (uint64_t)from_s, (uint64_t)until_s,
-			 &call->pins, &error);
+			 call->access < METHODS_ROOT, &call->pins, &error);
 	if (n < 0) {
 		method_call_fail(call, n, error.text);
 		return;

@@ -275,10 +275,11 @@ capture_progress(struct capture_set *set, uint64_t id, struct capture_progress *
 }
 
 int
-archive_keep(struct archive *a, const char *label, uint64_t from_s, uint64_t until_s,
+archive_keep(struct archive *a, const char *label, uint64_t from_s, uint64_t until_s, bool member,
 	     struct archive_pins **ret_pins, struct session_error *error)
 {
 	(void)a;
+	(void)member;
 	*ret_pins = fake.pin_steps ? (struct archive_pins *)&fake : NULL;
 	fake.keeps++;
 	fake.from_s = from_s;

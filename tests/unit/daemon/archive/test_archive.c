@@ -421,22 +421,23 @@ test_keep(void **state)
 	active = lab_segment(&l);
 	assert_int_equal(lab_write(active, 1000, true), 0);
 	/* Names say 1767323046, 48, 49, 51, 52, 54; all end now. */
-	assert_int_equal(archive_keep(l.archive, "a-1", 0, 1767323050, NULL, &error), 3);
+	assert_int_equal(archive_keep(l.archive, "a-1", 0, 1767323050, false, NULL, &error), 3);
 	assert_int_equal(lab_count(&l, "kept/a-1", ".spoor"), 3);
 	assert_int_equal(usage(&l).kept, 3);
 	assert_true(usage(&l).bytes < 700000);
 	/* Again is the same; another label has links of its own. */
-	assert_int_equal(archive_keep(l.archive, "a-1", 0, 1767323050, NULL, &error), 3);
-	assert_int_equal(archive_keep(l.archive, "b", 0, 1767323046, NULL, &error), 1);
+	assert_int_equal(archive_keep(l.archive, "a-1", 0, 1767323050, false, NULL, &error), 3);
+	assert_int_equal(archive_keep(l.archive, "b", 0, 1767323046, false, NULL, &error), 1);
 	assert_int_equal(usage(&l).kept, 4);
 	assert_true(usage(&l).bytes < 700000);
 	/* Nothing there: no directory either. */
-	assert_int_equal(archive_keep(l.archive, "none", 0, 1, NULL, &error), 0);
+	assert_int_equal(archive_keep(l.archive, "none", 0, 1, false, NULL, &error), 0);
 	assert_false(lab_exists(&l, "kept/none"));
 	/* All of it would leave nothing to go on with. */
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(lab_file(&l, 100000), 0);
-	assert_int_equal(archive_keep(l.archive, "all", 0, UINT64_MAX, NULL, &error), -ENOSPC);
+	assert_int_equal(archive_keep(l.archive, "all", 0, UINT64_MAX, false, NULL, &error),
+			 -ENOSPC);
 	assert_false(lab_exists(&l, "kept/all"));
 
 	assert_int_equal(archive_vacuum(l.archive, 1, 0, 0, &bytes, NULL, &error), 5);
@@ -445,6 +446,46 @@ test_keep(void **state)
 	assert_int_equal(lab_count(&l, "", ".active"), 1);
 	assert_int_equal(lab_count(&l, "kept/a-1", ".spoor"), 3);
 	active->close(active);
+	lab_done(&l);
+}
+
+/* member_keep: half of max_use, for all members together, and half of the files in kept/. */
+static void
+test_members_keep(void **state)
+{
+	struct lab l;
+	struct session_error error = { 0 };
+	struct stat st;
+	char path[256];
+
+	assert_true(lab_init(&l, 0));
+	lab_open(&l);
+	for (int i = 0; i < 6; i++)
+		assert_int_equal(lab_file(&l, 100000), 0);
+	assert_int_equal(usage(&l).max_use, 1 << 20);
+	/* Root's may be any, and cost members nothing: 4 files. */
+	assert_int_equal(archive_keep(l.archive, "root", 0, 1767323051, false, NULL, &error), 4);
+	/* What both pin counts in full: root may unpin it. 4 files are 400 KiB, a fifth is not half any more. */
+	assert_int_equal(archive_keep(l.archive, "a", 0, 1767323051, true, NULL, &error), 4);
+	snprintf(path, sizeof(path), "%s/kept/a", l.dir);
+	assert_int_equal(stat(path, &st), 0);
+	assert_true(st.st_mode & S_ISVTX);
+	assert_int_equal(archive_keep(l.archive, "b", 0, UINT64_MAX, true, NULL, &error), -EDQUOT);
+	assert_non_null(strstr(error.text, "half of max_use, which is 524288"));
+	assert_non_null(strstr(error.text, "/kept (rm -r"));
+	assert_false(lab_exists(&l, "kept/b"));
+	/* The same files under another label take a directory. */
+	assert_int_equal(archive_keep(l.archive, "c", 0, 1767323051, true, NULL, &error), 4);
+	/* Root's labels are root's; what root adds to one of theirs is theirs. */
+	assert_int_equal(archive_keep(l.archive, "root", 0, 1767323046, true, NULL, &error),
+			 -EEXIST);
+	assert_non_null(strstr(error.text, "kept/root is a label of root's"));
+	assert_int_equal(archive_keep(l.archive, "c", 0, UINT64_MAX, false, NULL, &error), 6);
+	assert_int_equal(archive_keep(l.archive, "a", 0, 1767323046, true, NULL, &error), -EDQUOT);
+	/* The directory is the truth, for the next daemon as well. */
+	lab_close(&l);
+	lab_open(&l);
+	assert_int_equal(archive_keep(l.archive, "a", 0, 1767323046, true, NULL, &error), -EDQUOT);
 	lab_done(&l);
 }
 
@@ -460,7 +501,7 @@ test_unpin(void **state)
 	assert_true(lab_init(&l, 0));
 	lab_open(&l);
 	assert_int_equal(lab_file(&l, 1000), 0);
-	assert_int_equal(archive_keep(l.archive, "x", 0, UINT64_MAX, NULL, &error), 1);
+	assert_int_equal(archive_keep(l.archive, "x", 0, UINT64_MAX, false, NULL, &error), 1);
 	assert_int_equal(archive_list(l.archive, &list), 2);
 	snprintf(path, sizeof(path), "%s/kept/x/%.100s", l.dir,
 		 strrchr(list[0].name, '/') ? strrchr(list[0].name, '/') + 1 : list[0].name);
@@ -470,7 +511,7 @@ test_unpin(void **state)
 	assert_int_equal(archive_vacuum(l.archive, 1, 0, 0, &bytes, NULL, &error), 1);
 	/* The other way round: the archive's own link is gone, and kept/ counts. */
 	assert_int_equal(lab_file(&l, 1000), 0);
-	assert_int_equal(archive_keep(l.archive, "y", 0, UINT64_MAX, NULL, &error), 1);
+	assert_int_equal(archive_keep(l.archive, "y", 0, UINT64_MAX, false, NULL, &error), 1);
 	snprintf(path, sizeof(path), "%s/20260102T030408.000000Z-abcdef01-000002.spoor", l.dir);
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(archive_vacuum(l.archive, 1, 0, 0, &bytes, NULL, &error), 0);
@@ -494,13 +535,15 @@ test_labels(void **state)
 	lab_open(&l);
 	assert_int_equal(lab_file(&l, 1000), 0);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		assert_int_equal(archive_keep(l.archive, bad[i], 0, UINT64_MAX, NULL, &error),
+		assert_int_equal(archive_keep(l.archive, bad[i], 0, UINT64_MAX, false, NULL,
+					      &error),
 				 -EINVAL);
 	memset(longest, 'a', sizeof(longest));
 	longest[sizeof(longest) - 1] = '\0';
-	assert_int_equal(archive_keep(l.archive, longest, 0, UINT64_MAX, NULL, &error), -EINVAL);
+	assert_int_equal(archive_keep(l.archive, longest, 0, UINT64_MAX, false, NULL, &error),
+			 -EINVAL);
 	longest[LABEL_BYTES_MAX] = '\0';
-	assert_int_equal(archive_keep(l.archive, longest, 0, UINT64_MAX, NULL, &error), 1);
+	assert_int_equal(archive_keep(l.archive, longest, 0, UINT64_MAX, false, NULL, &error), 1);
 	lab_done(&l);
 }
 
@@ -525,8 +568,9 @@ test_number_of_kept(void **state)
 	lab_close(&l);
 	lab_open(&l);
 	assert_int_equal(usage(&l).kept, 8191);
-	assert_int_equal(archive_keep(l.archive, "last", 0, UINT64_MAX, NULL, &error), 1);
-	assert_int_equal(archive_keep(l.archive, "over", 0, UINT64_MAX, NULL, &error), -ENOSPC);
+	assert_int_equal(archive_keep(l.archive, "last", 0, UINT64_MAX, false, NULL, &error), 1);
+	assert_int_equal(archive_keep(l.archive, "over", 0, UINT64_MAX, false, NULL, &error),
+			 -ENOSPC);
 	assert_non_null(strstr(error.text, "8193 files, more than 8192: delete labels"));
 	assert_false(lab_exists(&l, "kept/over"));
 	assert_int_equal(usage(&l).kept, 8192);
@@ -589,7 +633,7 @@ test_trouble(void **state)
 	archive_trouble(l.archive, why);
 	assert_non_null(strstr(why, "keep_free = 1152921504606846976"));
 	sink->close(sink);
-	assert_int_equal(archive_keep(l.archive, "x", 0, 1, NULL, &error), 0);
+	assert_int_equal(archive_keep(l.archive, "x", 0, 1, false, NULL, &error), 0);
 	lab_done(&l);
 }
 
@@ -1063,6 +1107,7 @@ main(void)
 		cmocka_unit_test(test_bound),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_keep),
+		cmocka_unit_test(test_members_keep),
 		cmocka_unit_test(test_unpin),
 		cmocka_unit_test(test_labels),
 		cmocka_unit_test(test_number_of_kept),

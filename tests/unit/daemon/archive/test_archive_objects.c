@@ -195,7 +195,8 @@ keep(struct lab *l, const char *label, int files)
 	struct archive_pins *pins;
 	unsigned int steps = 0;
 
-	assert_int_equal(archive_keep(l->archive, label, 0, UINT64_MAX, &pins, &error), files);
+	assert_int_equal(archive_keep(l->archive, label, 0, UINT64_MAX, false, &pins, &error),
+			 files);
 	while (pins && archive_pins_step(pins))
 		steps++;
 	archive_pins_free(pins);
@@ -235,7 +236,8 @@ test_pins_are_made_in_steps(void **state)
 		struct session_error error = { 0 };
 		struct archive_pins *pins;
 
-		assert_int_equal(archive_keep(l.archive, "y", 0, UINT64_MAX, &pins, &error), 5);
+		assert_int_equal(archive_keep(l.archive, "y", 0, UINT64_MAX, false, &pins, &error),
+				 5);
 		assert_true(archive_pins_step(pins));
 		archive_pins_free(pins);
 	}

@@ -82,7 +82,7 @@ random_step(struct lab *l, struct open_sink *sinks)
 	}
 	if (roll(150) == 0) {
 		snprintf(label, sizeof(label), "l%u", (unsigned int)roll(6));
-		(void)archive_keep(l->archive, label, 0, from, NULL, &error);
+		(void)archive_keep(l->archive, label, 0, from, false, NULL, &error);
 	}
 	if (roll(300) == 0)
 		(void)archive_vacuum(l->archive, 1 + roll(1 << 20), 0, roll(20), &bytes, NULL,
@@ -178,7 +178,7 @@ test_threads(void **state)
 		free(list);
 		if (i % 50 == 25)
 			(void)archive_keep(c.lab.archive, i % 100 == 25 ? "a" : "b", 0, 1767323047,
-					   NULL, &error);
+					   i % 100 == 25, NULL, &error);
 		tick(c.lab.archive);
 		usleep(1000);
 	}
