@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/capability.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -12,9 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -23,21 +22,22 @@
 #include "format/bytes/fd_range.h"
 #include "format/bytes/time_text.h"
 #include "recorder/ground/small_file.h"
+#include "recorder/helper/helper_rights.h"
 
-#ifndef CAP_PERFMON /* 5.8 */
-#define CAP_PERFMON 38
-#endif
-#ifndef CAP_CHECKPOINT_RESTORE /* 5.9 */
-#define CAP_CHECKPOINT_RESTORE 40
-#endif
-
+#define NAME "spoor-helper"
 #define SOCKET_BYTES 1048576 /* asked for; net.core.wmem_max may allow less */
 
 /* Each message of a worker begins with it. */
 struct envelope {
 	uint64_t cpu_ns; /* of the worker so far */
 	int32_t pid;
-	uint32_t zero;
+	int32_t refused; /* errno: it has capabilities that it must not have, and does nothing */
+};
+
+/* What a process of ours is to do. */
+struct order {
+	int64_t serve; /* from this program's start on, which is elsewhere after execve(2); 0: keep workers */
+	uint64_t rights;
 };
 
 struct helper {
@@ -50,6 +50,7 @@ static pthread_mutex_t keeper_lock = PTHREAD_MUTEX_INITIALIZER;
 static int keeper_fd = -1;
 static pid_t keeper_pid; /* of one that may have to be waited for; 0: none */
 static _Atomic uint64_t told_cpu_ns;
+static _Atomic bool rights_refused; /* to a worker, and so to the next one */
 
 /* --- the keeper ------------------------------------------------------------------------------ */
 
@@ -67,26 +68,6 @@ keep_only(int fd)
 	if (fd != 3)
 		(void)dup2(fd, 3);
 	fd_range_close(4, UINT_MAX);
-}
-
-/* CAP_PERFMON reads the maps of others from Linux 6.17 on. */
-static void
-drop_capabilities(void)
-{
-	const uint64_t keep = UINT64_C(1) << CAP_SYS_PTRACE | UINT64_C(1) << CAP_DAC_READ_SEARCH |
-		UINT64_C(1) << CAP_SYS_ADMIN | UINT64_C(1) << CAP_PERFMON |
-		UINT64_C(1) << CAP_CHECKPOINT_RESTORE;
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[2];
-
-	if (syscall(SYS_capget, &header, data) < 0)
-		return;
-	for (int i = 0; i < 2; i++) {
-		data[i].permitted &= (uint32_t)(keep >> 32 * i);
-		data[i].effective &= data[i].permitted;
-		data[i].inheritable = 0;
-	}
-	(void)syscall(SYS_capset, &header, data);
 }
 
 /* Signals of the terminal and of the service manager are for the recorder, whose end is ours. */
@@ -148,36 +129,56 @@ helper_pass_fd(int socket, const void *p, size_t bytes, int fd)
 	return sendmsg(socket, &m, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
 }
 
-/* What is to be served, with the worker's end of its socket; false: nobody will ask any more. */
-static bool
-take_order(int fd, helper_serve_fn **ret, int *ret_fd)
+/* --- a process of ours ----------------------------------------------------------------------- */
+
+/* Where it is in this process. */
+static helper_serve_fn *
+serve_of(const struct order *o)
 {
-	return receive_fd(fd, ret, sizeof(*ret), ret_fd) == (ssize_t)sizeof(*ret) && *ret_fd >= 0;
+	return (helper_serve_fn *)((uintptr_t)helper_open + (uintptr_t)o->serve);
 }
 
-static void __attribute__((noreturn)) keeper_main(int fd)
+static int
+give(int fd, int refused, const void *head, size_t head_bytes, const void *tail, size_t tail_bytes)
 {
-	static const char first_to_go[] = "1000";
-	helper_serve_fn *serve;
-	int oom, worker;
+	struct envelope e = { .pid = (int32_t)getpid(), .refused = refused };
+	struct iovec parts[3] = { { &e, sizeof(e) },
+				  { (void *)(uintptr_t)head, head_bytes },
+				  { (void *)(uintptr_t)tail, tail_bytes } };
+	struct msghdr m = { .msg_iov = parts, .msg_iovlen = 3 };
+	struct timespec cpu;
+	ssize_t n;
 
-	keep_only(fd);
-	/* Of this and its workers. */
-	(void)setpgid(0, 0);
-	ignore_signals();
-	drop_capabilities();
-	(void)prctl(PR_SET_NAME, "spoor-helper");
-	/* Where memory is short it is a helper that can be spared. */
-	oom = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-	if (oom >= 0 && write(oom, first_to_go, sizeof(first_to_go) - 1) < 0)
-		errno = 0;
-	(void)close(oom);
-	while (take_order(3, &serve, &worker)) {
-		if (fork() == 0) {
+	if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu) == 0)
+		e.cpu_ns = (uint64_t)time_text_ns(&cpu);
+	do
+		n = sendmsg(fd, &m, MSG_NOSIGNAL);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : 0;
+}
+
+/* What is to be served, with the worker's end of its socket; false: nobody will ask any more. */
+static bool
+take_order(struct order *ret, int *ret_fd)
+{
+	return receive_fd(3, ret, sizeof(*ret), ret_fd) == (ssize_t)sizeof(*ret) && *ret_fd >= 0;
+}
+
+static void obey(const struct order *o, bool again);
+
+/* refused: -errno of giving up capabilities. It gives them to no worker. */
+static void
+keep_workers(int refused)
+{
+	struct order o;
+	int worker;
+
+	while (take_order(&o, &worker)) {
+		if (refused)
+			(void)give(worker, -refused, NULL, 0, NULL, 0);
+		else if (fork() == 0) {
 			keep_only(worker);
-			/* So that its number is known, should it never speak again. */
-			if (helper_give(3, NULL, 0, NULL, 0) == 0)
-				serve(3);
+			obey(&o, false);
 			_exit(0);
 		}
 		(void)close(worker);
@@ -185,6 +186,69 @@ static void __attribute__((noreturn)) keeper_main(int fd)
 	/* Workers that do not look at their sockets, and itself. */
 	if (getpgrp() == getpid())
 		(void)kill(0, SIGKILL);
+}
+
+/* Only what is ambient is had afterwards. Returns if that is not possible. */
+static void
+exec_again(const struct order *o)
+{
+	char name[64];
+	char *const argv[] = { name, NULL }, *const environment[] = { NULL };
+
+	(void)snprintf(name, sizeof(name), NAME " %llx %llx", (unsigned long long)o->serve,
+		       (unsigned long long)o->rights);
+	helper_rights_for_exec(o->rights);
+	(void)execve("/proc/self/exe", argv, environment);
+}
+
+/* Asked at 3, until nobody will ask any more. */
+static void
+obey(const struct order *o, bool again)
+{
+	int r = helper_rights_shed(o->rights);
+
+	if (r < 0 && !again)
+		exec_again(o);
+	(void)prctl(PR_SET_NAME, NAME);
+	if (o->serve == 0)
+		keep_workers(r);
+	else if (r < 0)
+		(void)give(3, -r, NULL, 0, NULL, 0);
+	/* So that its number is known, should it never speak again. */
+	else if (give(3, 0, NULL, 0, NULL, 0) == 0)
+		serve_of(o)(3);
+}
+
+/*
+ * This program may have been executed by exec_again(), whatever its main() is. A program that has more rights than who
+ * executes it obeys nobody.
+ */
+static void __attribute__((constructor)) helper_begin_again(void)
+{
+	unsigned long long serve, rights;
+
+	if (getauxval(AT_SECURE) ||
+	    sscanf(program_invocation_name, NAME " %llx %llx", &serve, &rights) != 2)
+		return;
+	obey(&(struct order){ (int64_t)serve, rights }, true);
+	_exit(0);
+}
+
+static void __attribute__((noreturn)) keeper_main(int fd)
+{
+	static const char first_to_go[] = "1000";
+	int oom;
+
+	keep_only(fd);
+	/* Of this and its workers. */
+	(void)setpgid(0, 0);
+	ignore_signals();
+	/* Where memory is short it is a helper that can be spared. */
+	oom = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+	if (oom >= 0 && write(oom, first_to_go, sizeof(first_to_go) - 1) < 0)
+		errno = 0;
+	(void)close(oom);
+	obey(&(struct order){ .rights = HELPER_RIGHTS_KEEPER }, false);
 	_exit(0);
 }
 
@@ -225,19 +289,19 @@ helper_start(void)
 
 /* Somebody may have killed the keeper. */
 static int
-keeper_ask_again(helper_serve_fn *serve, int worker)
+keeper_ask_again(const struct order *o, int worker)
 {
 	int r;
 
 	(void)pthread_mutex_lock(&keeper_lock);
-	r = keeper_fd >= 0 ? helper_pass_fd(keeper_fd, &serve, sizeof(serve), worker) : -EPIPE;
+	r = keeper_fd >= 0 ? helper_pass_fd(keeper_fd, o, sizeof(*o), worker) : -EPIPE;
 	if (r == -EPIPE || r == -ECONNRESET) {
 		if (keeper_fd >= 0)
 			(void)close(keeper_fd);
 		keeper_fd = -1;
 		r = keeper_start();
 		if (r == 0)
-			r = helper_pass_fd(keeper_fd, &serve, sizeof(serve), worker);
+			r = helper_pass_fd(keeper_fd, o, sizeof(*o), worker);
 	}
 	(void)pthread_mutex_unlock(&keeper_lock);
 	return r;
@@ -246,12 +310,17 @@ keeper_ask_again(helper_serve_fn *serve, int worker)
 /* --- a worker, from outside ------------------------------------------------------------------ */
 
 int
-helper_open(helper_serve_fn *serve, struct helper **ret)
+helper_open(const struct helper_work *work, struct helper **ret)
 {
+	const struct order o = { (int64_t)((uintptr_t)work->serve - (uintptr_t)helper_open),
+				 work->rights };
 	const int bytes = SOCKET_BYTES;
-	struct helper *h = calloc(1, sizeof(*h));
+	struct helper *h;
 	int pair[2], r;
 
+	if (atomic_load_explicit(&rights_refused, memory_order_relaxed))
+		return -EPERM;
+	h = calloc(1, sizeof(*h));
 	if (!h)
 		return -ENOMEM;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
@@ -261,7 +330,7 @@ helper_open(helper_serve_fn *serve, struct helper **ret)
 	}
 	for (int i = 0; i < 2; i++)
 		(void)setsockopt(pair[i], SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
-	r = keeper_ask_again(serve, pair[1]);
+	r = keeper_ask_again(&o, pair[1]);
 	(void)close(pair[1]);
 	h->fd = pair[0];
 	if (r < 0)
@@ -302,24 +371,8 @@ helper_close(struct helper *h)
 	free(h);
 }
 
-int
-helper_send(struct helper *h, const void *head, size_t head_bytes, const void *tail,
-	    size_t tail_bytes)
-{
-	struct iovec parts[2] = { { (void *)(uintptr_t)head, head_bytes },
-				  { (void *)(uintptr_t)tail, tail_bytes } };
-	struct msghdr m = { .msg_iov = parts, .msg_iovlen = 2 };
-
-	return sendmsg(h->fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
-}
-
-int
-helper_send_fd(struct helper *h, const void *p, size_t bytes, int fd)
-{
-	return helper_pass_fd(h->fd, p, bytes, fd);
-}
-
-static void
+/* 0; -EPERM: it does nothing. */
+static int
 hear(struct helper *h, const struct envelope *e)
 {
 	/* As it was before it touched anything of others. */
@@ -329,6 +382,58 @@ hear(struct helper *h, const struct envelope *e)
 		atomic_fetch_add_explicit(&told_cpu_ns, e->cpu_ns - h->cpu_ns,
 					  memory_order_relaxed);
 	h->cpu_ns = e->cpu_ns;
+	if (!e->refused)
+		return 0;
+	atomic_store_explicit(&rights_refused, true, memory_order_relaxed);
+	return -EPERM;
+}
+
+/* A message of two parts. Whoever ended without having read all that was sent has an error before its last words. */
+static ssize_t
+receive(struct helper *h, struct iovec parts[2], int flags)
+{
+	struct msghdr m = { .msg_iov = parts, .msg_iovlen = 2 };
+	bool reset = false;
+	ssize_t n;
+
+	for (;;) {
+		n = recvmsg(h->fd, &m, MSG_DONTWAIT | flags);
+		if (n >= 0 || (errno != EINTR && (errno != ECONNRESET || reset)))
+			return n < 0 ? -errno : n;
+		reset |= errno == ECONNRESET;
+	}
+}
+
+/* Why it is gone, if it is: its first word may be that it does nothing. */
+static int
+gone(struct helper *h, int r)
+{
+	struct envelope e;
+	struct iovec parts[2] = { { &e, sizeof(e) }, { NULL, 0 } };
+
+	if (h->pid || (r != -EPIPE && r != -ECONNRESET) ||
+	    receive(h, parts, MSG_PEEK) < (ssize_t)sizeof(e) || hear(h, &e) == 0)
+		return r;
+	return -EPERM;
+}
+
+int
+helper_send(struct helper *h, const void *head, size_t head_bytes, const void *tail,
+	    size_t tail_bytes)
+{
+	struct iovec parts[2] = { { (void *)(uintptr_t)head, head_bytes },
+				  { (void *)(uintptr_t)tail, tail_bytes } };
+	struct msghdr m = { .msg_iov = parts, .msg_iovlen = 2 };
+
+	return sendmsg(h->fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? gone(h, -errno) : 0;
+}
+
+int
+helper_send_fd(struct helper *h, const void *p, size_t bytes, int fd)
+{
+	const int r = helper_pass_fd(h->fd, p, bytes, fd);
+
+	return r < 0 ? gone(h, r) : 0;
 }
 
 ssize_t
@@ -336,18 +441,17 @@ helper_receive(struct helper *h, void *to, size_t cap)
 {
 	struct envelope e;
 	struct iovec parts[2] = { { &e, sizeof(e) }, { to, cap } };
-	struct msghdr m = { .msg_iov = parts, .msg_iovlen = 2 };
 	ssize_t n;
 
 	do {
-		n = recvmsg(h->fd, &m, MSG_DONTWAIT);
-		if (n < 0 && errno != EINTR)
-			return errno == EAGAIN ? 0 : -errno;
-		if (n >= 0 && n < (ssize_t)sizeof(e))
+		n = receive(h, parts, 0);
+		if (n < 0)
+			return n == -EAGAIN ? 0 : n;
+		if (n < (ssize_t)sizeof(e))
 			return -EPIPE;
-		if (n > 0)
-			hear(h, &e);
-	} while (n < 0 || n == (ssize_t)sizeof(e));
+		if (hear(h, &e) < 0)
+			return -EPERM;
+	} while (n == (ssize_t)sizeof(e));
 	return n - (ssize_t)sizeof(e);
 }
 
@@ -409,18 +513,5 @@ helper_take_fd(int fd, void *to, size_t cap, int *ret_fd)
 int
 helper_give(int fd, const void *head, size_t head_bytes, const void *tail, size_t tail_bytes)
 {
-	struct envelope e = { .pid = (int32_t)getpid() };
-	struct iovec parts[3] = { { &e, sizeof(e) },
-				  { (void *)(uintptr_t)head, head_bytes },
-				  { (void *)(uintptr_t)tail, tail_bytes } };
-	struct msghdr m = { .msg_iov = parts, .msg_iovlen = 3 };
-	struct timespec cpu;
-	ssize_t n;
-
-	if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu) == 0)
-		e.cpu_ns = (uint64_t)time_text_ns(&cpu);
-	do
-		n = sendmsg(fd, &m, MSG_NOSIGNAL);
-	while (n < 0 && errno == EINTR);
-	return n < 0 ? -errno : 0;
+	return give(fd, 0, head, head_bytes, tail, tail_bytes);
 }

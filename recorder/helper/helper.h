@@ -6,7 +6,7 @@
  * /proc/PID/maps for an exec of PID (exec_update_lock); both may take for ever, in a sleep that
  * no signal ends. So a worker does it: a process of its own, asked by messages, which is left
  * behind when it does not answer. It has none of our descriptors, nor locks, and of the
- * capabilities only those by which files and processes of others are read.
+ * capabilities only those that its work needs (helper_rights); one that cannot give up the others does nothing.
  *
  * Workers are forked by the keeper, a process that was forked early and does nothing else: a
  * fork of a program with threads and a large heap would keep that heap for as long as it is
@@ -27,14 +27,22 @@ struct helper;
 /* What a worker does: it takes messages from fd until there is no more to come. */
 typedef void helper_serve_fn(int fd);
 
+struct helper_work {
+	helper_serve_fn *serve; /* of this program, and not of a library */
+	uint64_t rights;	/* the capabilities that it needs, as of helper_rights_shed() */
+};
+
 /*
  * Forks the keeper, if there is none. Best while the process has one thread; the first
  * helper_open() does it otherwise. 0, -errno.
  */
 int helper_start(void);
 
-/* Asks for a worker, and does not wait for it. 0, -errno. */
-int helper_open(helper_serve_fn *serve, struct helper **ret);
+/*
+ * Asks for a worker, and does not wait for it. 0; -EPERM: one could not give up capabilities that it does not need, and
+ * so none will; -errno.
+ */
+int helper_open(const struct helper_work *work, struct helper **ret);
 
 /* Kills it, and does not wait until that has come to pass. */
 void helper_kill(struct helper *h);

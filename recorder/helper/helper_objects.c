@@ -11,6 +11,7 @@
 
 #include "format/bytes/time_text.h"
 #include "recorder/helper/helper.h"
+#include "recorder/helper/helper_rights.h"
 #include "recorder/helper/helper_serve_internal.h"
 #include "recorder/helper/object_copy.h"
 #include "recorder/host/host.h"
@@ -226,8 +227,8 @@ take_word(struct storer *s, void *room)
 	return kind != HELPER_FLUSH || flush(s);
 }
 
-void
-helper_serve_objects(int fd)
+static void
+serve_objects(int fd)
 {
 	struct storer *s = calloc(1, sizeof(*s));
 	void *room = malloc(HELPER_MESSAGE_MAX);
@@ -259,3 +260,7 @@ helper_serve_objects(int fd)
 	free(room);
 	free(s);
 }
+
+const struct helper_work helper_objects = { serve_objects, 0 };
+const struct helper_work helper_objects_of_root = { serve_objects,
+						    HELPER_RIGHT(CAP_DAC_READ_SEARCH) };

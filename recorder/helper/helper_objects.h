@@ -67,6 +67,7 @@ struct helper_object {
 	struct buildid id;
 };
 
-void helper_serve_objects(int fd);
+/* Without any capability; root's needs one to search directories of others that lead to that of the copies. */
+extern const struct helper_work helper_objects, helper_objects_of_root;
 
 #endif

@@ -118,7 +118,7 @@ helper_pool_tell(struct helper *h, uint64_t *version)
 }
 
 static int
-open_worker(helper_serve_fn *serve, struct helper **ret)
+open_worker(const struct helper_work *work, struct helper **ret)
 {
 	uint64_t version = 0;
 	bool room;
@@ -129,7 +129,7 @@ open_worker(helper_serve_fn *serve, struct helper **ret)
 	pthread_mutex_unlock(&lock);
 	if (!room)
 		return -EBUSY;
-	r = helper_open(serve, ret);
+	r = helper_open(work, ret);
 	if (r < 0)
 		return r;
 	r = helper_pool_tell(*ret, &version);
@@ -140,17 +140,27 @@ open_worker(helper_serve_fn *serve, struct helper **ret)
 	return r;
 }
 
-int
-helper_pool_open(struct helper_pool *p, helper_serve_fn *serve, struct helper **ret)
+static const char *
+why_not(int r)
 {
-	int r = open_worker(serve, ret);
+	if (r == -EBUSY)
+		return "too many are held up";
+	if (r == -EPERM)
+		return "it cannot give up the capabilities that it does not need, since capset(2) is refused";
+	return strerror(-r);
+}
+
+int
+helper_pool_open(struct helper_pool *p, const struct helper_work *work, struct helper **ret)
+{
+	int r = open_worker(work, ret);
 	char line[NEWS_BYTES];
 
 	if (r < 0 && !p->refused) {
 		(void)snprintf(line, sizeof(line),
 			       "cannot start a helper process (%s): names of earlier processes "
 			       "and of files may be missing",
-			       r == -EBUSY ? "too many are held up" : strerror(-r));
+			       why_not(r));
 		news_put(&p->news, line);
 		p->unanswered++;
 	}

@@ -28,10 +28,10 @@ struct helper_pool *helper_pool_new(void); /* NULL: out of memory */
 void helper_pool_free(struct helper_pool *p);
 
 /*
- * A worker, which has been told whom to shun. 0; -EBUSY: too many are left behind; -errno. What is refused
+ * A worker, which has been told whom to shun. 0; -EBUSY: too many are left behind; -errno, as helper_open(). What is refused
  * is told once, until one is had again.
  */
-int helper_pool_open(struct helper_pool *p, helper_serve_fn *serve, struct helper **ret);
+int helper_pool_open(struct helper_pool *p, const struct helper_work *work, struct helper **ret);
 
 /* Tells it whom to shun since then, if that has changed. *version: 0 at first. 0, as helper_send(). */
 int helper_pool_tell(struct helper *h, uint64_t *version);

@@ -11,6 +11,7 @@
 #include "format/record/perf_record.h"
 #include "recorder/helper/helper.h"
 #include "recorder/helper/helper_objects.h"
+#include "recorder/helper/helper_rights.h"
 #include "recorder/helper/helper_serve_internal.h"
 #include "recorder/host/host.h"
 #include "recorder/host/proc_look.h"
@@ -190,8 +191,8 @@ helper_serve_find(struct buildid_cache *cache, struct request *rq, struct buildi
 	return rc;
 }
 
-void
-helper_serve_files(int fd)
+static void
+serve_files(int fd)
 {
 	struct buildid_cache *cache = buildid_cache_new();
 	struct request *rq = calloc(1, sizeof(*rq));
@@ -215,6 +216,8 @@ helper_serve_files(int fd)
 	buildid_cache_free(cache);
 	stint_close(&stint);
 }
+
+const struct helper_work helper_files = { serve_files, HELPER_RIGHTS_FILES };
 
 /* --- state ----------------------------------------------------------------------------------- */
 
@@ -284,8 +287,8 @@ scan(int fd, const struct request *rq, struct buildid_cache *cache, struct stint
 	return rc;
 }
 
-void
-helper_serve_state(int fd)
+static void
+serve_state(int fd)
 {
 	struct buildid_cache *cache = buildid_cache_new();
 	struct request *rq = calloc(1, sizeof(*rq));
@@ -299,3 +302,5 @@ helper_serve_state(int fd)
 	buildid_cache_free(cache);
 	stint_close(&stint);
 }
+
+const struct helper_work helper_state = { serve_state, HELPER_RIGHTS_STATE };

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "format/record/event_attr.h"
+#include "recorder/helper/helper.h"
 #include "recorder/host/buildid_cache.h"
 #include "recorder/host/shunned.h"
 #include "recorder/host/state.h"
@@ -43,7 +44,7 @@ struct helper_shun {
 	struct shunned shunned;
 };
 
-/* To helper_serve_files(): which build is this? Answered in order. Behind it: the path, NUL. */
+/* To helper_files: which build is this? Answered in order. Behind it: the path, NUL. */
 struct helper_find {
 	uint32_t kind;
 	struct buildid_map map; /* its path is not valid */
@@ -53,7 +54,7 @@ struct helper_find {
 };
 
 /*
- * To helper_serve_files(), with its end of a socket to helper_serve_objects(): passes on what it finds
+ * To helper_files, with its end of a socket to helper_objects: passes on what it finds
  * from now on, each build once; comes again where each is to be passed on again.
  */
 struct helper_offers {
@@ -63,7 +64,7 @@ struct helper_offers {
 
 enum helper_offered {
 	OFFER_NONE,    /* it was not to be, or was before */
-	OFFER_PASSED,  /* helper_serve_objects() has it */
+	OFFER_PASSED,  /* helper_objects has it */
 	OFFER_REFUSED, /* that had no room for it now, or is gone */
 };
 
@@ -75,7 +76,7 @@ struct helper_found {
 	struct buildid_fact fact;
 };
 
-/* To helper_serve_state(): tell of these processes. Behind it: nr_pids pids, none: all of them. */
+/* To helper_state: tell of these processes. Behind it: nr_pids pids, none: all of them. */
 struct helper_scan {
 	uint32_t kind;
 	struct event_attr attr;
@@ -102,7 +103,7 @@ enum helper_jit_op {
 	HELPER_JIT_END,	 /* likewise, and close */
 };
 
-/* To helper_serve_jit(), of one process. Answered in order, by helper_jit_parts. */
+/* To helper_jit, of one process. Answered in order, by helper_jit_parts. */
 struct helper_jit {
 	uint32_t kind;
 	uint32_t op;
@@ -126,8 +127,6 @@ struct helper_jit_part {
 	uint64_t cpu_ns;
 };
 
-void helper_serve_files(int fd);
-void helper_serve_state(int fd);
-void helper_serve_jit(int fd);
+extern const struct helper_work helper_files, helper_state, helper_jit;
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "format/bytes/time_text.h"
 #include "recorder/ground/descriptor_limit.h"
+#include "recorder/helper/helper_rights.h"
 #include "recorder/helper/helper_serve_internal.h"
 #include "recorder/host/host.h"
 #include "recorder/host/jit_home.h"
@@ -172,8 +173,8 @@ answer(struct jit_worker *w, struct request *rq, struct stint *stint)
 	return rc < 0 ? rc : send_part(w, &last);
 }
 
-void
-helper_serve_jit(int fd)
+static void
+serve_jit(int fd)
 {
 	struct jit_worker *w = calloc(1, sizeof(*w));
 	struct request *rq = calloc(1, sizeof(*rq));
@@ -194,3 +195,5 @@ helper_serve_jit(int fd)
 	free(rq);
 	stint_close(&stint);
 }
+
+const struct helper_work helper_jit = { serve_jit, HELPER_RIGHTS_JIT };

@@ -52,8 +52,7 @@ live_ids_new(struct helper_pool *pool, struct task_model *model, struct task_use
 
 	if (!l)
 		return NULL;
-	l->worker =
-		(struct live_worker){ .pool = pool, .serve = helper_serve_files, .max = ASKED_MAX };
+	l->worker = (struct live_worker){ .pool = pool, .work = &helper_files, .max = ASKED_MAX };
 	l->model = model;
 	l->users = users;
 	l->objects = objects;

@@ -67,8 +67,7 @@ live_jit_new(struct helper_pool *pool, const struct task_model *model, struct ta
 
 	if (!l)
 		return NULL;
-	l->worker =
-		(struct live_worker){ .pool = pool, .serve = helper_serve_jit, .max = ASKED_MAX };
+	l->worker = (struct live_worker){ .pool = pool, .work = &helper_jit, .max = ASKED_MAX };
 	l->model = model;
 	l->users = users;
 	buf_init(&l->payload);

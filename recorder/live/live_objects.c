@@ -52,7 +52,10 @@ live_objects_new(struct helper_pool *pool, const struct session_objects *options
 		free(o);
 		return NULL;
 	}
-	o->storer = (struct live_worker){ .pool = pool, .serve = helper_serve_objects, .max = 1 };
+	o->storer = (struct live_worker){ .pool = pool,
+					  .work = geteuid() == 0 ? &helper_objects_of_root
+								 : &helper_objects,
+					  .max = 1 };
 	o->at.step = OBJECT_DONE;
 	o->all = options->mode == SESSION_OBJECTS_ALL;
 	o->store = (struct helper_store){ .kind = HELPER_STORE,

@@ -100,7 +100,7 @@ live_scan_ask(struct live_scan *s)
 	if (s->refused_ns && now_ns - s->refused_ns < AGAIN_NS)
 		return;
 	s->heard_ns = now_ns;
-	r = helper_pool_open(s->pool, helper_serve_state, &s->helper);
+	r = helper_pool_open(s->pool, &helper_state, &s->helper);
 	if (r == 0)
 		r = helper_send(s->helper, &s->request, sizeof(s->request), s->pids,
 				s->request.nr_pids * sizeof(*s->pids));

@@ -14,7 +14,7 @@ live_worker_ready(struct live_worker *w, uint64_t now_ns, bool *ret_fresh)
 	if (w->refused_ns && now_ns - w->refused_ns < AGAIN_NS)
 		return false;
 	w->refused_ns = now_ns;
-	if (helper_pool_open(w->pool, w->serve, &w->helper) < 0)
+	if (helper_pool_open(w->pool, w->work, &w->helper) < 0)
 		return false;
 	w->refused_ns = w->told = 0;
 	w->heard_ns = now_ns;

@@ -15,7 +15,7 @@
 /* Zeroed but for the first three. */
 struct live_worker {
 	struct helper_pool *pool;
-	helper_serve_fn *serve;
+	const struct helper_work *work;
 	size_t max;	       /* questions that the caller has room for */
 	struct helper *helper; /* NULL: none, or not yet */
 	uint64_t heard_ns;     /* when it last answered, or was first asked */

@@ -9,26 +9,27 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "recorder/helper/helper.h"
 #include "recorder/helper/helper_pool.h"
+#include "recorder/helper/helper_rights.h"
 #include "recorder/helper/helper_serve.h"
 #include "recorder/host/host.h"
 #include "recorder/host/proc.h"
 #include "recorder/live/live_scan.h"
 
 #define LONG_MS 20000
-#define PERFMON 38	      /* CAP_PERFMON: Linux 5.8 */
-#define CHECKPOINT_RESTORE 40 /* CAP_CHECKPOINT_RESTORE: Linux 5.9 */
 
 static uint64_t
 capabilities(void)
@@ -78,6 +79,8 @@ serve(int fd)
 	}
 }
 
+static const struct helper_work work = { serve, 0 };
+
 static ssize_t
 wait_for(struct helper *h, void *to, size_t cap)
 {
@@ -101,7 +104,7 @@ test_answers(void **state)
 	struct helper *h;
 	int extra = open("/dev/null", O_RDONLY); /* not close-on-exec */
 
-	assert_int_equal(helper_open(serve, &h), 0);
+	assert_int_equal(helper_open(&work, &h), 0);
 	assert_int_equal(helper_receive(h, &answer, sizeof(answer)), 0);
 	for (int i = 0; i < 100; i++)
 		assert_int_equal(helper_send(h, "c", 1, "more", 4), 0);
@@ -116,24 +119,137 @@ test_answers(void **state)
 	close(extra);
 }
 
-/* A worker that is not heard of, and one that is: only what has slept too long is overdue. */
-/* From Linux 6.17 on CAP_PERFMON alone reads the maps of others. */
+/* What a worker of this work has, which it says itself; -errno. */
+static int64_t
+rights_of_worker(uint64_t rights)
+{
+	const struct helper_work asked = { serve_capabilities, rights };
+	uint64_t have = 0;
+	struct helper *h;
+	int64_t n;
+	int r = helper_open(&asked, &h);
+
+	if (r < 0)
+		return r;
+	n = helper_send(h, "k", 1, NULL, 0);
+	if (n == 0)
+		n = wait_for(h, &have, sizeof(have));
+	helper_close(h);
+	return n < 0 ? n : (int64_t)have;
+}
+
+/* Each worker has those of its work, and of these what is not needed beside others is gone. */
 static void
 test_capabilities(void **state)
 {
-	const uint64_t reading = UINT64_C(1) << CAP_SYS_PTRACE |
-		UINT64_C(1) << CAP_DAC_READ_SEARCH | UINT64_C(1) << CAP_SYS_ADMIN |
-		UINT64_C(1) << PERFMON | UINT64_C(1) << CHECKPOINT_RESTORE;
-	uint64_t have = 0;
-	struct helper *h;
+	const uint64_t had = capabilities(),
+		       spare = (had & HELPER_RIGHT(CAP_SYS_PTRACE) ? HELPER_RIGHT(CAP_PERFMON)
+								   : 0) |
+		(had & HELPER_RIGHT(CAP_CHECKPOINT_RESTORE) ? HELPER_RIGHT(CAP_SYS_ADMIN) : 0);
 
-	assert_int_equal(helper_open(serve_capabilities, &h), 0);
-	assert_int_equal(helper_send(h, "k", 1, NULL, 0), 0);
-	assert_int_equal(wait_for(h, &have, sizeof(have)), sizeof(have));
-	assert_int_equal(have, capabilities() & reading);
-	helper_close(h);
+	assert_int_equal(rights_of_worker(0), 0);
+	assert_int_equal(rights_of_worker(HELPER_RIGHTS_JIT), had & HELPER_RIGHTS_JIT);
+	assert_int_equal(rights_of_worker(HELPER_RIGHTS_FILES), had & HELPER_RIGHTS_FILES & ~spare);
+	assert_int_equal(rights_of_worker(HELPER_RIGHTS_STATE), had & HELPER_RIGHTS_STATE & ~spare);
+	/* Whatever it is that is asked for, the keeper has no more. */
+	assert_int_equal(rights_of_worker(UINT64_MAX), had & HELPER_RIGHTS_STATE & ~spare);
 }
 
+static void
+refuse_capset(void)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_capset, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = { sizeof(filter) / sizeof(filter[0]), filter };
+
+	assert_int_equal(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+	assert_int_equal(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
+}
+
+/* Another user with these capabilities, ambient ones, as a service of systemd has them. */
+static void
+become_service(uint64_t rights)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2] = { 0 };
+
+	assert_int_equal(prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0), 0);
+	assert_int_equal(setresuid(65534, 65534, 65534), 0);
+	for (int i = 0; i < 2; i++)
+		data[i].permitted = data[i].effective = data[i].inheritable =
+			(uint32_t)(rights >> 32 * i);
+	assert_int_equal(syscall(SYS_capset, &header, data), 0);
+	for (unsigned int i = 0; i < 64; i++)
+		if (rights >> i & 1)
+			assert_int_equal(prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, i, 0, 0), 0);
+}
+
+/* sandbox: under the unit capset(2) is refused: what is ambient is lowered, and the program executed again. */
+static void
+as_service(void)
+{
+	const uint64_t unit = HELPER_RIGHTS_JIT | HELPER_RIGHT(CAP_PERFMON) |
+		HELPER_RIGHT(CAP_SYSLOG) | HELPER_RIGHT(CAP_CHECKPOINT_RESTORE);
+
+	become_service(unit);
+	refuse_capset();
+	assert_int_equal(rights_of_worker(0), 0);
+	assert_int_equal(rights_of_worker(HELPER_RIGHTS_JIT), HELPER_RIGHTS_JIT);
+	assert_int_equal(rights_of_worker(HELPER_RIGHTS_STATE),
+			 HELPER_RIGHTS_JIT | HELPER_RIGHT(CAP_CHECKPOINT_RESTORE));
+	assert_int_equal(rights_of_worker(UINT64_MAX),
+			 HELPER_RIGHTS_JIT | HELPER_RIGHT(CAP_CHECKPOINT_RESTORE));
+	/* The recorder keeps its own. */
+	assert_int_equal(capabilities(), unit);
+}
+
+/* sandbox: root has all of them after an exec, too: one that cannot give them up does nothing, and that is said once. */
+static void
+as_root(void)
+{
+	struct helper_pool *p = helper_pool_new();
+	char news[256];
+	struct helper *h;
+
+	refuse_capset();
+	assert_int_equal(rights_of_worker(0), -EPERM);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(helper_pool_open(p, &work, &h), -EPERM);
+	assert_true(helper_pool_news(p, news, sizeof(news)));
+	assert_non_null(strstr(news, "cannot give up the capabilities"));
+	assert_false(helper_pool_news(p, news, sizeof(news)));
+	helper_pool_free(p);
+}
+
+static void
+in_a_child(void (*what)(void))
+{
+	int status = 0;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		what();
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+/* The first test: the children have a keeper of their own. */
+static void
+test_capset_refused(void **state)
+{
+	if (getuid() != 0)
+		skip();
+	in_a_child(as_service);
+	in_a_child(as_root);
+}
+
+/* A worker that is not heard of, and one that is: only what has slept too long is overdue. */
 static void
 test_overdue(void **state)
 {
@@ -141,7 +257,7 @@ test_overdue(void **state)
 	char answer[16];
 	struct helper *h;
 
-	assert_int_equal(helper_open(serve, &h), 0);
+	assert_int_equal(helper_open(&work, &h), 0);
 	assert_int_equal(helper_send(h, "c", 1, "", 0), 0);
 	assert_true(wait_for(h, answer, sizeof(answer)) > 0);
 	assert_int_equal(helper_send(h, "s", 1, "", 0), 0);
@@ -165,7 +281,7 @@ test_ends(void **state)
 	pid_t pid, keeper = 0;
 	FILE *f;
 
-	assert_int_equal(helper_open(serve, &h), 0);
+	assert_int_equal(helper_open(&work, &h), 0);
 	assert_int_equal(helper_send(h, "e", 1, "", 0), 0);
 	assert_int_equal(wait_for(h, answer, sizeof(answer)), -EPIPE);
 	helper_close(h);
@@ -185,7 +301,7 @@ test_ends(void **state)
 	assert_string_equal(text, "spoor-helper\n");
 	kill(keeper, SIGKILL);
 	assert_int_equal(waitpid(keeper, NULL, 0), keeper);
-	assert_int_equal(helper_open(serve, &h), 0);
+	assert_int_equal(helper_open(&work, &h), 0);
 	assert_int_equal(helper_send(h, "c", 1, "", 0), 0);
 	assert_true(wait_for(h, answer, sizeof(answer)) > 0);
 	helper_close(h);
@@ -199,7 +315,7 @@ test_full(void **state)
 	struct helper *h;
 	int r = 0, sent;
 
-	assert_int_equal(helper_open(serve, &h), 0);
+	assert_int_equal(helper_open(&work, &h), 0);
 	for (sent = 0; sent < 100000 && r == 0; sent++)
 		r = helper_send(h, bytes, 1, bytes, sizeof(bytes) - 1);
 	assert_int_equal(r, -EAGAIN);
@@ -217,12 +333,12 @@ test_left_behind(void **state)
 
 	snprintf(user, sizeof(user), "user %u", (unsigned)getuid());
 	/* Nobody held it up: it may not even be there yet. */
-	assert_int_equal(helper_pool_open(p, serve, &h), 0);
+	assert_int_equal(helper_pool_open(p, &work, &h), 0);
 	helper_pool_abandon(p, h, getpid(), getuid(), shunned_device(8, 1), "a file");
 	assert_int_equal(helper_pool_unanswered(p), 1);
 	assert_false(helper_pool_news(p, news, sizeof(news)));
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(helper_pool_open(p, serve, &h), 0);
+		assert_int_equal(helper_pool_open(p, &work, &h), 0);
 		assert_int_equal(helper_send(h, "c", 1, "", 0), 0);
 		assert_true(wait_for(h, answer, sizeof(answer)) > 0);
 		assert_int_equal(helper_send(h, "s", 1, "", 0), 0);
@@ -387,11 +503,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_answers), cmocka_unit_test(test_overdue),
-		cmocka_unit_test(test_ends),	cmocka_unit_test(test_full),
-		cmocka_unit_test(test_shunned), cmocka_unit_test(test_scan_without),
-		cmocka_unit_test(test_scan),	cmocka_unit_test(test_left_behind),
-		cmocka_unit_test(test_late),	cmocka_unit_test(test_capabilities),
+		cmocka_unit_test(test_capset_refused), cmocka_unit_test(test_answers),
+		cmocka_unit_test(test_overdue),	       cmocka_unit_test(test_ends),
+		cmocka_unit_test(test_full),	       cmocka_unit_test(test_shunned),
+		cmocka_unit_test(test_scan_without),   cmocka_unit_test(test_scan),
+		cmocka_unit_test(test_left_behind),    cmocka_unit_test(test_late),
+		cmocka_unit_test(test_capabilities),
 	};
 
 	return cmocka_run_group_tests_name("helper", tests, NULL, NULL);

@@ -149,7 +149,7 @@ whose_fault_it_is(void **state)
 	(void)state;
 	memcpy(s.dir, store, sizeof(store));
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
-	assert_int_equal(helper_open(helper_serve_objects, &storer), 0);
+	assert_int_equal(helper_open(&helper_objects, &storer), 0);
 	assert_int_equal(helper_send_fd(storer, &s, sizeof(s), pair[0]), 0);
 	offer(pair[1], 1, 1024, 5001);
 	at = outcome(storer);
@@ -231,7 +231,7 @@ our_disk_is_told_of(void **state)
 		skip();
 	}
 	assert_non_null(o);
-	assert_int_equal(helper_open(helper_serve_files, &files), 0);
+	assert_int_equal(helper_open(&helper_files, &files), 0);
 	assert_int_equal(live_objects_connect(o, files, true), 0);
 	for (uint32_t i = 0; i < 4; i++)
 		find_mapped(files, 20 + i, i == 2 ? 1024 : FILE_BYTES_MAX + 1024, OFFER_PASSED);
@@ -276,7 +276,7 @@ another_socket_loses_nothing(void **state)
 
 	(void)state;
 	assert_non_null(o);
-	assert_int_equal(helper_open(helper_serve_files, &files), 0);
+	assert_int_equal(helper_open(&helper_files, &files), 0);
 	assert_int_equal(live_objects_connect(o, files, true), 0);
 	live_objects_offered(o, &w, &id, true);
 	assert_int_equal(live_objects_connect(o, files, false), 0);
