@@ -51,7 +51,7 @@ read_part(struct stored_elf *e, uint64_t at, uint64_t bytes, void *ret)
 }
 
 static int
-read_header(struct stored_elf *e, bool dwz)
+read_header(struct stored_elf *e, bool apart)
 {
 	int64_t size = e->file->size(e->file);
 	uint64_t type;
@@ -70,8 +70,8 @@ read_header(struct stored_elf *e, bool dwz)
 		return -FMT_E_UNSUPPORTED;
 	e->is64 = e->header[EI_CLASS] == ELFCLASS64;
 	type = FIELD(e, e->header, Ehdr, e_type);
-	return type == ET_EXEC || type == ET_DYN || (dwz && type == ET_REL) ? 0
-									    : -FMT_E_UNSUPPORTED;
+	return type == ET_EXEC || type == ET_DYN || (apart && type == ET_REL) ? 0
+									      : -FMT_E_UNSUPPORTED;
 }
 
 static int
@@ -159,15 +159,90 @@ stored_elf_name(const struct stored_elf *e, size_t i)
 	return n > 0 && memchr(e->names + at, 0, n) ? e->names + at : "";
 }
 
+/* A segment that is loaded, and what of it is in the file. False: the i-th is none. */
+static bool
+load_segment(const struct stored_elf *e, size_t i, uint64_t *ret_at, uint64_t *ret_n,
+	     uint64_t *ret_vaddr)
+{
+	const uint8_t *p = stored_elf_segment(e, i);
+
+	*ret_at = FIELD(e, p, Phdr, p_offset);
+	*ret_n = FIELD(e, p, Phdr, p_filesz);
+	*ret_vaddr = FIELD(e, p, Phdr, p_vaddr);
+	if (*ret_at > e->size)
+		*ret_at = e->size;
+	if (*ret_n > e->size - *ret_at)
+		*ret_n = e->size - *ret_at;
+	return FIELD(e, p, Phdr, p_type) == PT_LOAD;
+}
+
+bool
+stored_elf_vaddr(const struct stored_elf *e, uint64_t offset, uint64_t *ret)
+{
+	uint64_t at, n, vaddr;
+
+	for (size_t i = 0; i < e->nr_segments; i++)
+		if (load_segment(e, i, &at, &n, &vaddr) && offset >= at && offset - at < n) {
+			*ret = vaddr + (offset - at);
+			return true;
+		}
+	return false;
+}
+
+bool
+stored_elf_offset(const struct stored_elf *e, uint64_t vaddr, uint64_t bytes, uint64_t *ret)
+{
+	uint64_t at, n, start;
+
+	for (size_t i = 0; i < e->nr_segments; i++)
+		if (load_segment(e, i, &at, &n, &start) && vaddr >= start && vaddr - start < n &&
+		    bytes <= n - (vaddr - start)) {
+			*ret = at + (vaddr - start);
+			return true;
+		}
+	return false;
+}
+
+bool
+stored_elf_is_loaded(const struct stored_elf *e, uint64_t from, uint64_t bytes)
+{
+	uint64_t at, n, vaddr;
+
+	for (size_t i = 0; i < e->nr_segments; i++)
+		if (load_segment(e, i, &at, &n, &vaddr) && n && bytes && from < at + n &&
+		    (at <= from || bytes > at - from))
+			return true;
+	return false;
+}
+
+static void
+find_span(struct stored_elf *e)
+{
+	e->lowest = UINT64_MAX;
+	for (size_t i = 0; i < e->nr_segments; i++) {
+		const uint8_t *p = stored_elf_segment(e, i);
+		uint64_t from = FIELD(e, p, Phdr, p_vaddr), n = FIELD(e, p, Phdr, p_memsz);
+
+		if (FIELD(e, p, Phdr, p_type) != PT_LOAD || n > UINT64_MAX - from)
+			continue;
+		if (from < e->lowest)
+			e->lowest = from;
+		if (from + n > e->highest)
+			e->highest = from + n;
+	}
+}
+
 int
-stored_elf_read(struct stored_elf *e, struct io_source *file, bool dwz)
+stored_elf_read(struct stored_elf *e, struct io_source *file, bool apart)
 {
 	int error;
 
 	*e = (struct stored_elf){ .file = file };
-	error = read_header(e, dwz);
+	error = read_header(e, apart);
 	if (!error)
 		error = read_segments(e);
+	if (!error)
+		find_span(e);
 	if (!error)
 		error = read_sections(e);
 	return error;

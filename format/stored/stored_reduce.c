@@ -6,16 +6,22 @@
 
 #include "format/bytes/array.h"
 #include "format/bytes/fmt_error.h"
-#include "format/stored/stored_elf.h"
+#include "format/stored/stored_check.h"
+#include "format/stored/stored_frames.h"
+#include "format/stored/stored_strings.h"
 
 #define ALIGN_MAX 4096
+#define LOOKED_MAX 4 /* times the most bytes of a copy: what is looked through, at most */
 
 struct reduction {
 	struct stored_elf elf;
 	struct stored_extra extra;
-	uint64_t max_bytes;
+	struct stored_dynamic dynamic;
+	struct stored_strings strings;
+	uint64_t max_bytes, looked;
 	bool with_symtab;
-	uint8_t *kept;	     /* by section */
+	uint64_t *kept;	     /* bytes, by section */
+	bool *overlaps;	     /* by section */
 	uint64_t loaded_end; /* of what stays where it was */
 	struct stored_range *ranges;
 	size_t nr_ranges, cap_ranges;
@@ -67,10 +73,8 @@ is_of_lines(const char *name)
 static bool
 is_named(const struct reduction *r, const char *name)
 {
-	static const char *const list[] = {
-		".interp",    ".iplt", ".gnu_debugdata", ".gnu_debuglink", ".gnu_debugaltlink",
-		".go.module", NULL
-	};
+	static const char *const list[] = { ".iplt", ".gnu_debugdata", ".gnu_debuglink",
+					    ".gnu_debugaltlink", NULL };
 
 	return is_among(name, list) || strcmp(name, ".plt") == 0 || begins_with(name, ".plt.") ||
 		strstr(name, ".gopclntab") != NULL ||
@@ -78,59 +82,221 @@ is_named(const struct reduction *r, const char *name)
 		(r->extra.lines && is_of_lines(name));
 }
 
+/* By its header; what has strings is wanted with what refers to them. */
 static bool
 is_wanted(const struct reduction *r, size_t i)
 {
 	const uint8_t *s = stored_elf_section(&r->elf, i);
-	const bool loaded = FIELD(r, s, Shdr, sh_flags) & SHF_ALLOC;
 
 	switch (FIELD(r, s, Shdr, sh_type)) {
 	case SHT_NULL:
 	case SHT_NOBITS:
+	case SHT_STRTAB:
+	case SHT_DYNAMIC:
+	case SHT_HASH:
+	case SHT_GNU_HASH:
+	case SHT_GNU_versym:
+	case SHT_GNU_verdef:
+	case SHT_GNU_verneed:
 		return false;
 	case SHT_SYMTAB:
 	case SHT_SYMTAB_SHNDX:
 		return r->with_symtab;
 	case SHT_DYNSYM:
 	case SHT_NOTE:
-	case SHT_GNU_versym:
-	case SHT_GNU_verdef:
-	case SHT_GNU_verneed:
 		return true;
-	case SHT_STRTAB:
-	case SHT_DYNAMIC:
-	case SHT_HASH:
-	case SHT_GNU_HASH:
 	case SHT_RELA:
 	case SHT_REL:
-		return loaded;
+		return FIELD(r, s, Shdr, sh_flags) & SHF_ALLOC;
 	default: /* SHT_PROGBITS, and what a machine calls its call frame information */
 		return is_named(r, stored_elf_name(&r->elf, i));
 	}
 }
 
-/* With the strings of symbols. */
-static void
+/* Is it where its header says, of what is loaded or of what is not? A debug file's segments have no bytes of it. */
+static bool
+is_in_place(const struct reduction *r, size_t i)
+{
+	const uint8_t *s = stored_elf_section(&r->elf, i);
+	const uint64_t at = FIELD(r, s, Shdr, sh_offset), n = FIELD(r, s, Shdr, sh_size);
+	uint64_t there;
+
+	if (!stored_elf_inside(&r->elf, at, n) || r->overlaps[i])
+		return false;
+	if (r->extra.apart || n == 0)
+		return true;
+	if (!(FIELD(r, s, Shdr, sh_flags) & SHF_ALLOC))
+		return !stored_elf_is_loaded(&r->elf, at, n);
+	return stored_elf_offset(&r->elf, FIELD(r, s, Shdr, sh_addr), n, &there) && there == at;
+}
+
+/* How many of its bytes are call frame information. */
+static int
+check_frames(const struct reduction *r, const char *name, uint64_t at, uint64_t n, uint64_t *ret)
+{
+	const bool header = strcmp(name, ".eh_frame_hdr") == 0;
+	uint64_t end = at, frames;
+	int error;
+
+	if (header)
+		error = stored_frames_header(&r->elf, at, at + n, &end, &frames);
+	else
+		error = stored_frames_walk(r->elf.file, at, at + n,
+					   strcmp(name, ".eh_frame") == 0 ? STORED_EH_FRAME
+									  : STORED_DEBUG_FRAME,
+					   &end);
+	*ret = end - at;
+	return error;
+}
+
+/* How many bytes of a section are what it says. 0, or an error. */
+static int
+check_section(struct reduction *r, size_t i, uint64_t *ret)
+{
+	const uint8_t *s = stored_elf_section(&r->elf, i);
+	const uint64_t at = FIELD(r, s, Shdr, sh_offset), n = FIELD(r, s, Shdr, sh_size);
+	const char *name = stored_elf_name(&r->elf, i);
+	const bool packed = FIELD(r, s, Shdr, sh_flags) & SHF_COMPRESSED ||
+		begins_with(name, ".zdebug_");
+	int good;
+
+	*ret = 0;
+	r->looked += n;
+	if (r->looked / LOOKED_MAX > r->max_bytes)
+		return 0;
+	if (FIELD(r, s, Shdr, sh_type) != SHT_NOTE && is_of_frames(name) && !packed)
+		return check_frames(r, name, at, n, ret);
+	good = stored_check_section(&r->elf, &r->dynamic, i, is_of_frames(name) || r->extra.lines);
+	if (good > 0)
+		*ret = n;
+	return good < 0 ? good : 0;
+}
+
+/* Symbols with their strings, one table of a kind. */
+static int
+keep_symbols(struct reduction *r, size_t i)
+{
+	const uint8_t *s = stored_elf_section(&r->elf, i);
+	const size_t link = (size_t)FIELD(r, s, Shdr, sh_link);
+	const bool dynamic = FIELD(r, s, Shdr, sh_type) == SHT_DYNSYM;
+	int r_check;
+
+	for (size_t k = 0; k < i; k++)
+		if (r->kept[k] &&
+		    FIELD(r, stored_elf_section(&r->elf, k), Shdr, sh_type) ==
+			    FIELD(r, s, Shdr, sh_type)) {
+			r->kept[i] = 0;
+			return 0;
+		}
+	r_check = is_in_place(r, link) ? stored_check_strings(&r->elf, &r->dynamic, link) : 0;
+	if (r_check <= 0) {
+		r->kept[i] = 0;
+		return r_check;
+	}
+	r->kept[link] = FIELD(r, stored_elf_section(&r->elf, link), Shdr, sh_size);
+	r_check = stored_strings_of_symbols(&r->strings, &r->elf, i);
+	if (!r_check && dynamic)
+		r_check = stored_strings_of_dynamic(&r->strings, &r->elf, &r->dynamic, link);
+	return r_check;
+}
+
+/* The names of sections may lie among what is loaded, as Go's do: then they begin as such do. */
+static bool
+names_are_names(const struct reduction *r)
+{
+	const uint8_t *s = stored_elf_section(&r->elf, r->elf.names_index);
+	bool all = true;
+
+	if (r->extra.apart ||
+	    !stored_elf_is_loaded(&r->elf, FIELD(r, s, Shdr, sh_offset),
+				  FIELD(r, s, Shdr, sh_size)))
+		return true;
+	for (size_t i = 1; i < r->elf.nr_sections && all; i++)
+		all = *stored_elf_name(&r->elf, i) == '.';
+	return all;
+}
+
+static int
+keep_names(struct reduction *r)
+{
+	const size_t i = r->elf.names_index;
+	int good;
+
+	if (i == 0 || r->overlaps[i] || !names_are_names(r))
+		return 0;
+	good = stored_check_strings(&r->elf, &r->dynamic, i);
+	if (good <= 0)
+		return good;
+	r->kept[i] = FIELD(r, stored_elf_section(&r->elf, i), Shdr, sh_size);
+	return stored_strings_of_sections(&r->strings, &r->elf);
+}
+
+static int
 choose_sections(struct reduction *r)
 {
-	for (size_t i = 0; i < r->elf.nr_sections; i++) {
-		const uint8_t *s = stored_elf_section(&r->elf, i);
-		uint64_t type = FIELD(r, s, Shdr, sh_type), link = FIELD(r, s, Shdr, sh_link);
+	int error = keep_names(r);
 
-		if (!is_wanted(r, i) ||
-		    !stored_elf_inside(&r->elf, FIELD(r, s, Shdr, sh_offset),
-				       FIELD(r, s, Shdr, sh_size)))
+	for (size_t i = 1; i < r->elf.nr_sections && !error; i++) {
+		const uint8_t *s = stored_elf_section(&r->elf, i);
+		const uint64_t type = FIELD(r, s, Shdr, sh_type);
+
+		if (type == SHT_DYNAMIC && r->dynamic.n &&
+		    FIELD(r, s, Shdr, sh_offset) == r->dynamic.at)
+			r->kept[i] = r->dynamic.n;
+		if (!is_wanted(r, i) || !is_in_place(r, i))
 			continue;
-		r->kept[i] = true;
-		if ((type != SHT_SYMTAB && type != SHT_DYNSYM) || link >= r->elf.nr_sections)
-			continue;
-		s = stored_elf_section(&r->elf, (size_t)link);
-		if (FIELD(r, s, Shdr, sh_type) == SHT_STRTAB &&
-		    stored_elf_inside(&r->elf, FIELD(r, s, Shdr, sh_offset),
-				      FIELD(r, s, Shdr, sh_size)))
-			r->kept[link] = true;
+		error = check_section(r, i, &r->kept[i]);
+		if (!error && r->kept[i] && (type == SHT_SYMTAB || type == SHT_DYNSYM))
+			error = keep_symbols(r, i);
 	}
+	return error;
 }
+
+/* --- sections that overlap others ------------------------------------------------------------ */
+
+struct extent {
+	uint64_t at, end;
+	size_t section;
+};
+
+static int
+compare_extents(const void *a, const void *b)
+{
+	const struct extent *x = a, *y = b;
+
+	return (x->at > y->at) - (x->at < y->at);
+}
+
+/* Linkers make none: which of two is what its header says is not known. */
+static int
+find_overlaps(struct reduction *r)
+{
+	struct extent *all = calloc(r->elf.nr_sections + 1, sizeof(*all)), last = { 0 };
+	size_t nr = 0;
+
+	if (!all)
+		return -FMT_E_NOMEM;
+	for (size_t i = 1; i < r->elf.nr_sections; i++) {
+		const uint8_t *s = stored_elf_section(&r->elf, i);
+		const uint64_t at = FIELD(r, s, Shdr, sh_offset), n = FIELD(r, s, Shdr, sh_size);
+
+		if (FIELD(r, s, Shdr, sh_type) != SHT_NULL &&
+		    FIELD(r, s, Shdr, sh_type) != SHT_NOBITS && n &&
+		    stored_elf_inside(&r->elf, at, n))
+			all[nr++] = (struct extent){ at, at + n, i };
+	}
+	qsort(all, nr, sizeof(*all), compare_extents);
+	for (size_t i = 0; i < nr; i++) {
+		if (all[i].at < last.end)
+			r->overlaps[all[i].section] = r->overlaps[last.section] = true;
+		if (all[i].end > last.end)
+			last = all[i];
+	}
+	free(all);
+	return 0;
+}
+
+/* --- ranges ---------------------------------------------------------------------------------- */
 
 static int
 add_range(struct reduction *r, uint64_t at, uint64_t bytes)
@@ -175,55 +341,61 @@ has_frames(const struct reduction *r)
 	return false;
 }
 
-/*
- * Without sections nothing says how long .eh_frame is, to which .eh_frame_hdr points: it is in the same
- * segment.
- */
+/* PT_GNU_EH_FRAME, and where no section says where .eh_frame is, what it leads to, to the terminator. */
 static int
-keep_frames_of(struct reduction *r, uint64_t at)
+keep_frames(struct reduction *r, uint64_t at, uint64_t n)
 {
-	int error = 0;
+	uint64_t end, frames;
+	int error = stored_frames_header(&r->elf, at, at + n, &end, &frames);
 
+	if (!error)
+		error = add_range(r, at, end - at);
+	if (error || !frames || has_frames(r))
+		return error;
 	for (size_t i = 0; i < r->elf.nr_segments && !error; i++) {
 		const uint8_t *p = stored_elf_segment(&r->elf, i);
-		uint64_t from = FIELD(r, p, Phdr, p_offset), n = FIELD(r, p, Phdr, p_filesz);
+		uint64_t from = FIELD(r, p, Phdr, p_offset), bytes = FIELD(r, p, Phdr, p_filesz);
 
-		if (FIELD(r, p, Phdr, p_type) == PT_LOAD && from <= at && at - from < n)
-			error = add_range(r, from, n);
+		if (FIELD(r, p, Phdr, p_type) != PT_LOAD || from > frames ||
+		    frames - from >= bytes || !stored_elf_inside(&r->elf, from, bytes))
+			continue;
+		error = stored_frames_walk(r->elf.file, frames, from + bytes, STORED_EH_FRAME_OPEN,
+					   &end);
+		if (!error)
+			error = add_range(r, frames, end - frames);
 	}
 	return error;
 }
 
 static int
+keep_segment(struct reduction *r, const uint8_t *p)
+{
+	const uint64_t at = FIELD(r, p, Phdr, p_offset), n = FIELD(r, p, Phdr, p_filesz);
+	const uint64_t type = FIELD(r, p, Phdr, p_type);
+	int good;
+
+	if (!stored_elf_inside(&r->elf, at, n))
+		return 0;
+	if (type == PT_GNU_EH_FRAME && !r->extra.names_only)
+		return keep_frames(r, at, n);
+	if (type != PT_NOTE)
+		return 0;
+	good = stored_check_notes(&r->elf, at, at + n, FIELD(r, p, Phdr, p_align));
+	return good > 0 ? add_range(r, at, n) : good;
+}
+
+static int
 keep_segments(struct reduction *r)
 {
-	const bool framed = has_frames(r);
 	int error = add_range(r, 0, ELF_SIZE(r->elf.is64, Ehdr));
 
 	if (!error)
 		error = add_range(r, r->elf.segments_at,
 				  r->elf.nr_segments * ELF_SIZE(r->elf.is64, Phdr));
-	for (size_t i = 0; i < r->elf.nr_segments && !error; i++) {
-		const uint8_t *p = stored_elf_segment(&r->elf, i);
-		uint64_t at = FIELD(r, p, Phdr, p_offset);
-
-		switch (FIELD(r, p, Phdr, p_type)) {
-		case PT_GNU_EH_FRAME:
-			if (r->extra.names_only)
-				break;
-			if (!framed)
-				error = keep_frames_of(r, at);
-			/* fallthrough */
-		case PT_NOTE:
-		case PT_DYNAMIC:
-		case PT_INTERP:
-			if (!error)
-				error = add_range(r, at, FIELD(r, p, Phdr, p_filesz));
-			break;
-		default:
-			break;
-		}
-	}
+	if (!error)
+		error = add_range(r, r->dynamic.at, r->dynamic.n);
+	for (size_t i = 0; i < r->elf.nr_segments && !error; i++)
+		error = keep_segment(r, stored_elf_segment(&r->elf, i));
 	return error;
 }
 
@@ -236,8 +408,9 @@ keep_sections(struct reduction *r)
 		const uint8_t *s = stored_elf_section(&r->elf, i);
 		uint64_t at = FIELD(r, s, Shdr, sh_offset), n = FIELD(r, s, Shdr, sh_size);
 
-		if (r->kept[i] && at <= r->loaded_end && n <= r->loaded_end - at)
-			error = add_range(r, at, n);
+		if (r->kept[i] && at <= r->loaded_end && n <= r->loaded_end - at &&
+		    !stored_strings_has(&r->strings, i))
+			error = add_range(r, at, r->kept[i]);
 	}
 	return error;
 }
@@ -362,6 +535,16 @@ unlink_relocations(const struct reduction *r, uint8_t *s)
 		ELF_FIELD_SET(r->elf.is64, s, Shdr, sh_link, SHN_UNDEF);
 }
 
+static int
+copy_section(const struct reduction *r, size_t i, uint64_t to)
+{
+	const uint8_t *s = stored_elf_section(&r->elf, i);
+
+	if (stored_strings_has(&r->strings, i))
+		return stored_strings_copy(&r->strings, &r->elf, i, to, r->put, r->arg);
+	return copy_range(r, FIELD(r, s, Shdr, sh_offset), to, r->kept[i]);
+}
+
 /* Sections that are not loaded, then the table of all, from at on. *ret_end: where it ends. */
 static int
 copy_sections(struct reduction *r, uint64_t *ret_end)
@@ -378,10 +561,13 @@ copy_sections(struct reduction *r, uint64_t *ret_end)
 			continue;
 		}
 		unlink_relocations(r, s);
-		if (is_loaded(r, s))
+		if (is_loaded(r, s)) {
+			if (stored_strings_has(&r->strings, i))
+				error = copy_section(r, i, FIELD(r, s, Shdr, sh_offset));
 			continue;
+		}
 		at = aligned(at, FIELD(r, s, Shdr, sh_addralign));
-		error = copy_range(r, FIELD(r, s, Shdr, sh_offset), at, FIELD(r, s, Shdr, sh_size));
+		error = copy_section(r, i, at);
 		ELF_FIELD_SET(r->elf.is64, s, Shdr, sh_offset, at);
 		at += FIELD(r, s, Shdr, sh_size);
 	}
@@ -403,10 +589,12 @@ plan(struct reduction *r, uint64_t *ret_bytes)
 	int error;
 
 	r->nr_ranges = 0;
-	for (size_t i = 0; i < r->elf.nr_sections; i++)
-		r->kept[i] = i > 0 && i == r->elf.names_index;
-	choose_sections(r);
-	error = keep_segments(r);
+	r->looked = 0;
+	memset(r->kept, 0, (r->elf.nr_sections + 1) * sizeof(*r->kept));
+	stored_strings_done(&r->strings);
+	error = choose_sections(r);
+	if (!error)
+		error = keep_segments(r);
 	if (!error)
 		error = keep_sections(r);
 	if (!error)
@@ -416,7 +604,9 @@ plan(struct reduction *r, uint64_t *ret_bytes)
 	bytes = merge_ranges(r) + r->elf.nr_sections * ELF_SIZE(r->elf.is64, Shdr);
 	/* Each is in the file, whose size is less than 2^63; too much is found before it wraps. */
 	for (size_t i = 0; i < r->elf.nr_sections && bytes <= r->max_bytes; i++)
-		if (r->kept[i] && !is_loaded(r, stored_elf_section(&r->elf, i)))
+		if (r->kept[i] &&
+		    (!is_loaded(r, stored_elf_section(&r->elf, i)) ||
+		     stored_strings_has(&r->strings, i)))
 			bytes += FIELD(r, stored_elf_section(&r->elf, i), Shdr, sh_size);
 	*ret_bytes = bytes;
 	return 0;
@@ -459,23 +649,45 @@ reduction_copy(struct reduction *r, uint64_t *ret_size)
 	return error;
 }
 
+/* What the file's own tables say of it, as far as that can be believed. */
+static int
+look_at_tables(struct reduction *r)
+{
+	int good;
+
+	if (!stored_check_table(&r->elf)) {
+		r->elf.nr_sections = 0;
+		r->elf.names_index = 0;
+	}
+	r->kept = calloc(r->elf.nr_sections + 1, sizeof(*r->kept));
+	r->overlaps = calloc(r->elf.nr_sections + 1, sizeof(*r->overlaps));
+	if (!r->kept || !r->overlaps)
+		return -FMT_E_NOMEM;
+	good = find_overlaps(r);
+	if (good == 0)
+		good = stored_check_dynamic(&r->elf, &r->dynamic);
+	return good < 0 ? good : 0;
+}
+
 int
 stored_reduce_with(struct io_source *file, const struct stored_extra *extra, uint64_t max_bytes,
 		   stored_put_fn *put, void *arg, uint64_t *ret_size)
 {
 	struct reduction r = { .extra = *extra, .max_bytes = max_bytes, .put = put, .arg = arg };
-	int error = stored_elf_read(&r.elf, file, extra->dwz);
+	int error = stored_elf_read(&r.elf, file, extra->apart);
 
 	if (!error)
 		error = find_loaded_end(&r);
-	if (!error && !(r.kept = calloc(r.elf.nr_sections + 1, 1)))
-		error = -FMT_E_NOMEM;
+	if (!error)
+		error = look_at_tables(&r);
 	if (!error)
 		error = plan_within(&r);
 	if (!error)
 		error = reduction_copy(&r, ret_size);
 	stored_elf_done(&r.elf);
+	stored_strings_done(&r.strings);
 	free(r.kept);
+	free(r.overlaps);
 	free(r.ranges);
 	return error;
 }

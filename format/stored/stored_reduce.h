@@ -3,14 +3,16 @@
  * stored_reduce: an ELF file without what neither names nor unwinding needs.
  *
  * What the program headers load stays where it was in the file, so that these still hold; what is
- * left out of it is a hole. Kept are symbol tables with their strings and versions, notes, call
+ * left out of it is a hole. Kept are symbol tables with the strings that they refer to, notes, call
  * frame information, Go's table of functions, MiniDebugInfo, the links to debug files, and what
- * names the stubs of the PLT (their code, their relocations, .dynamic). Kept sections that are not
- * loaded follow, then the section headers. A section that is left out is SHT_NOBITS, as objcopy
+ * names the stubs of the PLT (their code, their relocations, the dynamic segment). Kept sections that are
+ * not loaded follow, then the section headers. A section that is left out is SHT_NOBITS, as objcopy
  * --only-keep-debug makes it. Debug information is left out.
  *
- * The file is anybody's: nothing of it is believed before it has been compared with its size, and
- * what is read, allocated and given is bounded.
+ * The file is anybody's, and whoever reads the copy may not be allowed to read the file: nothing of it is believed
+ * before it has been compared with its size, a section is kept as far as its bytes are what its header says
+ * (stored_check, stored_frames), and what is read, allocated and given is bounded. So neither the code nor the data of a
+ * program is in its copy, whatever its sections say, and whether or not it has any.
  */
 #ifndef FORMAT_STORED_STORED_REDUCE_H
 #define FORMAT_STORED_STORED_REDUCE_H
@@ -47,7 +49,11 @@ struct stored_range {
 struct stored_extra {
 	bool lines; /* the debug information that functions and lines of the source come from */
 	bool names_only; /* no call frame information */
-	bool dwz; /* it may be a file of sections alone, which dwz(1) moved parts of others to */
+	/*
+	 * It may be a debug file, whose segments have no bytes of it, or one of sections alone, which dwz(1) moved
+	 * parts of others to.
+	 */
+	bool apart;
 	const struct stored_range
 		*code; /* of what is loaded: a section that has some keeps its type */
 	size_t nr_code;

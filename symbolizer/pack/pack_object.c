@@ -230,7 +230,7 @@ static int
 pack_alt(struct pack_job *job, const struct object *o, struct packed_object about,
 	 struct fmt_where *where)
 {
-	const struct stored_extra extra = { .lines = true, .dwz = true };
+	const struct stored_extra extra = { .lines = true, .apart = true };
 	struct io_source *file = io_source_dup(o->alt_fd);
 	int error = file ? buildid_read(file, &about.id) : -FMT_E_IO;
 
@@ -268,6 +268,7 @@ pack_object(struct pack_job *job, const struct object *o, const char *path,
 	extra.nr_code = 0;
 	about.code = false;
 	about.kind = PACKED_DEBUG;
+	extra.apart = true;
 	if (!error && o->names_fd >= 0)
 		error = pack_file(job, o->names_fd, about, &extra, where);
 	if (!error && o->alt_fd >= 0 && !job->names_only)

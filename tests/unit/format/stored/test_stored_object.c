@@ -189,6 +189,17 @@ test_lies(void **state)
 	free(file);
 }
 
+/* One table of symbols, with its strings. */
+static void
+make_symbols(uint8_t *file)
+{
+	Elf64_Shdr *s = make_file(file, 3);
+
+	s[1].sh_entsize = s[1].sh_size = sizeof(Elf64_Sym);
+	s[1].sh_link = 2;
+	s[2] = (Elf64_Shdr){ .sh_type = SHT_STRTAB, .sh_offset = 6000, .sh_size = 8 };
+}
+
 /* What the taker says ends it, whichever call that was. */
 static void
 test_refused(void **state)
@@ -197,8 +208,8 @@ test_refused(void **state)
 	uint64_t size = 77;
 
 	(void)state;
-	make_file(file, 4);
-	for (int i = 1; i < 5; i++) {
+	make_symbols(file);
+	for (int i = 1; i < 6; i++) {
 		struct target t = { .refuse_after = i };
 
 		assert_int_equal(reduce(file, FILE_BYTES, 65536, &t, &size), -1234);
