@@ -399,6 +399,7 @@ warn_left_out(const struct load *l)
 	const struct task_model_left_out *n = &profile_totals(l->profile)->left_out;
 	uint64_t debug_files = resolver_debug_left_out(l->resolver);
 	uint64_t bad_blocks = profile_totals(l->profile)->bad_blocks;
+	const char *of = resolver_left_out_of(l->resolver);
 
 	if (n->tasks > 0)
 		screen_text_warn("%s: more than %d tasks at a time: %" PRIu64
@@ -410,9 +411,9 @@ warn_left_out(const struct load *l)
 				 l->set.path, ADDRESS_SPACES_MAPS_MAX, n->maps);
 	if (n->names > 0)
 		screen_text_warn(
-			"%s: names of tasks, control groups and run-time code that are over the limit "
-			"of memory were left out %" PRIu64 " times",
-			l->set.path, n->names);
+			"%s: names of functions, tasks, control groups and run-time code that are over "
+			"the limit of memory were left out %" PRIu64 " times%s%s",
+			l->set.path, n->names, of ? ", the first of them of " : "", of ? of : "");
 	if (debug_files > 0)
 		screen_text_warn("%s: files that .gnu_debuglink names hold more than %" PRIu64
 				 " MiB: %" PRIu64 " were not compared with their checksum, and "

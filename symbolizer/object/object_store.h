@@ -55,6 +55,7 @@ struct object {
 	struct symtab *data;  /* variables; NULL: nobody asked */
 	/* The resolver's, by their symbols: names as frames have them, NULL: not asked for yet. */
 	const char **names, **stub_names, **data_names;
+	size_t names_bytes; /* likewise: of the room for names, what it took */
 	char *path; /* where it was found, or the file with its symbols; NULL: nobody can tell */
 	/* The file with its debug information, the same as its symbols' or not; -1: there is none. */
 	int debug_fd;

@@ -167,10 +167,10 @@ struct search {
 };
 
 static int
-source_name(struct resolver *r, const char *name, const char **ret)
+source_name(struct resolver *r, struct object *of, const char *name, const char **ret)
 {
 	*ret = NULL;
-	return name ? resolver_name(r, name, ret) : 0;
+	return name ? resolver_name(r, of, name, ret) : 0;
 }
 
 static int
@@ -185,10 +185,11 @@ keep_found(struct inlines *l, struct known *known, const struct dwarf_frame *fra
 		struct source_frame *f = &l->frames[l->nr_frames + k];
 
 		f->line = frames[k].line;
-		f->file = frames[k].file ? resolver_intern(l->resolver, frames[k].file) : NULL;
+		f->file = frames[k].file ? resolver_text(l->resolver, known->object, frames[k].file)
+					 : NULL;
 		if (frames[k].file && !f->file)
 			return -FMT_E_NOMEM;
-		error = source_name(l->resolver, frames[k].function, &f->function);
+		error = source_name(l->resolver, known->object, frames[k].function, &f->function);
 	}
 	if (error)
 		return error;

@@ -13,19 +13,18 @@
 #include "symbolizer/object/object_split.h"
 #include "symbolizer/object/object_vdso.h"
 #include "symbolizer/object/packed_objects.h"
-#include "symbolizer/resolve/demangle.h"
 #include "symbolizer/resolve/kernel_debug.h"
 #include "symbolizer/resolve/kernel_image.h"
 #include "symbolizer/resolve/kernel_symbols.h"
 #include "symbolizer/resolve/mapped_objects.h"
+#include "symbolizer/resolve/name_room.h"
 #include "symbolizer/text/intern.h"
 
 struct resolver {
 	struct object_places places;
 	struct object_debug_sums debug_sums;
-	bool no_demangle;
-	enum demangle_style style;
-	struct intern *strings;
+	struct name_room names;
+	struct intern *strings; /* those of names */
 	struct kernel_image *kernel_image;
 	bool ask_image; /* for what the recording has no kernel symbol of */
 	struct kernel_debug *kernel_debug;
@@ -78,10 +77,9 @@ resolver_new(const struct resolver_options *options)
 	r->image_given = r->ask_image = options->kallsyms || options->vmlinux;
 	r->vmlinux = options->vmlinux;
 	r->kernel_debug = kernel_debug_new();
-	r->no_demangle = options->no_demangle;
-	r->style = options->full_names ? DEMANGLE_FULL : DEMANGLE_SHORT;
-	r->strings = intern_new(INTERN_BYTES_MAX);
-	if (r->strings != NULL) {
+	if (name_room_init(&r->names, options->no_demangle,
+			   options->full_names ? DEMANGLE_FULL : DEMANGLE_SHORT)) {
+		r->strings = r->names.strings;
 		r->kernel_image = new_image(options, r->strings);
 		r->unknown = intern_string(r->strings, MAPPED_OBJECTS_UNKNOWN);
 		r->kernel_dso = intern_string(r->strings, KERNEL_DSO);
@@ -105,7 +103,7 @@ resolver_free(struct resolver *r)
 	live_files_free(r->places.live);
 	kernel_image_free(r->kernel_image);
 	kernel_debug_free(r->kernel_debug);
-	intern_free(r->strings);
+	name_room_done(&r->names);
 	object_debug_sums_done(&r->debug_sums);
 	free(r);
 }
@@ -122,10 +120,16 @@ resolver_left_out(const struct resolver *r)
 	return intern_left_out(r->strings);
 }
 
+const char *
+resolver_left_out_of(const struct resolver *r)
+{
+	return r->names.lost[0] ? r->names.lost : NULL;
+}
+
 bool
 resolver_crowded(const struct resolver *r)
 {
-	return intern_bytes(r->strings) > INTERN_BYTES_MAX / 2;
+	return intern_bytes(r->strings) > INTERN_BYTES_MAX / 2 || intern_left_out(r->strings) > 0;
 }
 
 uint64_t
@@ -237,37 +241,21 @@ resolver_begin(struct resolver *r, const struct resolver_recording *recording)
 /* --- names --- */
 
 int
-resolver_name(struct resolver *r, const char *raw, const char **ret)
+resolver_name(struct resolver *r, struct object *of, const char *raw, const char **ret)
 {
-	char out[DEMANGLE_OUTPUT_MAX];
-	/* With its "@VERSION", as perf prints it: cfree@GLIBC_2.2.5 is not what is linked to now. */
-	const char *name = intern_add(r->strings, raw, strnlen(raw, SYMBOL_NAME_MAX));
-	const char **pretty;
+	return name_room_symbol(&r->names, of, raw, ret);
+}
 
-	if (name == NULL)
-		return -FMT_E_NOMEM;
-	if (r->no_demangle || (name[0] != '_' && name[0] != 'c')) {
-		*ret = name;
-		return 0;
-	}
-	pretty = intern_note(r->strings, name);
-	if (*pretty == NULL) {
-		size_t len = demangle(name, r->style, out, sizeof(out));
-		const char *made = len ? intern_add(r->strings, out, len) : name;
-
-		if (made == NULL)
-			return -FMT_E_NOMEM;
-		/* The entry stays where it is when the table grows. */
-		*pretty = made;
-	}
-	*ret = *pretty;
-	return 0;
+const char *
+resolver_text(struct resolver *r, struct object *of, const char *text)
+{
+	return name_room_text(&r->names, of, text);
 }
 
 /* Each is made once: finding a long name among all takes longer than finding the symbol. */
 static int
-symbol_text(struct resolver *r, const struct symtab *t, const struct symbol *s, const char ***names,
-	    const char **ret)
+symbol_text(struct resolver *r, struct object *o, const struct symtab *t, const struct symbol *s,
+	    const char ***names, const char **ret)
 {
 	int error = 0;
 
@@ -276,7 +264,7 @@ symbol_text(struct resolver *r, const struct symtab *t, const struct symbol *s, 
 	if (!*names)
 		return -FMT_E_NOMEM;
 	if (!(*names)[s->index])
-		error = resolver_name(r, s->name, &(*names)[s->index]);
+		error = name_room_symbol(&r->names, o, s->name, &(*names)[s->index]);
 	*ret = (*names)[s->index];
 	return error;
 }
@@ -306,9 +294,9 @@ look_up(struct resolver *r, struct object *o, uint64_t vaddr, bool is_return, st
 	ret->looked_up = vaddr;
 	ret->has_dwarf = o->debug_fd >= 0;
 	if (symtab_find(o->symbols, vaddr, &symbol))
-		error = symbol_text(r, o->symbols, &symbol, &o->names, &ret->symbol);
+		error = symbol_text(r, o, o->symbols, &symbol, &o->names, &ret->symbol);
 	else if (o->stubs != NULL && symtab_find(o->stubs, vaddr, &symbol))
-		error = symbol_text(r, o->stubs, &symbol, &o->stub_names, &ret->symbol);
+		error = symbol_text(r, o, o->stubs, &symbol, &o->stub_names, &ret->symbol);
 	else
 		return 0;
 	if (error)
@@ -439,9 +427,9 @@ look_up_data(struct resolver *r, struct object *o, uint64_t vaddr, struct frame 
 	ret->vaddr = vaddr;
 	ret->miss = RESOLVE_NO_SYMBOL;
 	if (o->data && symtab_find(o->data, vaddr, &symbol))
-		error = symbol_text(r, o->data, &symbol, &o->data_names, &ret->symbol);
+		error = symbol_text(r, o, o->data, &symbol, &o->data_names, &ret->symbol);
 	else if (symtab_find(o->symbols, vaddr, &symbol))
-		error = symbol_text(r, o->symbols, &symbol, &o->names, &ret->symbol);
+		error = symbol_text(r, o, o->symbols, &symbol, &o->names, &ret->symbol);
 	else
 		return 0;
 	if (error)
@@ -484,11 +472,12 @@ resolver_jit(struct resolver *r, uint64_t ip, uint64_t start, const char *symbol
 	*ret = (struct frame){
 		.ip = ip,
 		.vaddr = ip,
-		.symbol = intern_string(r->strings, symbol),
 		.symbol_offset = ip - start,
 		.dso = intern_string(r->strings, dso),
 		.dso_path = intern_string(r->strings, object),
 	};
+	if (ret->dso_path)
+		ret->symbol = name_room_made(&r->names, ret->dso_path, symbol);
 	return ret->symbol && ret->dso && ret->dso_path ? 0 : -FMT_E_NOMEM;
 }
 

@@ -153,9 +153,11 @@ int resolver_kernel(struct resolver *r, uint64_t ip, bool is_return,
 int resolver_jit(struct resolver *r, uint64_t ip, uint64_t start, const char *symbol,
 		 const char *object, struct frame *ret);
 
-/* Names that there was no room for, so far (INTERN_BYTES_MAX). */
+/* Names that there was no room for, so far (INTERN_BYTES_MAX, name_room.h). */
 uint64_t resolver_left_out(const struct resolver *r);
-/* Is half of the room for names taken? Whoever reads again and again takes a new resolver then. */
+/* The file whose names there was no room for first; NULL: none, or nobody can tell. */
+const char *resolver_left_out_of(const struct resolver *r);
+/* Is half of the room for names taken, or was one left out? Whoever reads again and again takes a new resolver then. */
 bool resolver_crowded(const struct resolver *r);
 /*
  * How often a file that .gnu_debuglink names was not taken, because its checksum would have been
@@ -168,8 +170,10 @@ uint64_t resolver_debug_misfits(struct resolver *r, char ret_first[PATH_MAX]);
 	"not used for names: its sections of code have other sizes than those of the file that "   \
 	"it belongs to, or were not all moved as far"
 
-/* A name as a linker has it, as frames have it. 0, -FMT_E_NOMEM. */
-int resolver_name(struct resolver *r, const char *raw, const char **ret);
+/* A name of an object as a linker has it, as frames have it. 0, -FMT_E_NOMEM. */
+int resolver_name(struct resolver *r, struct object *of, const char *raw, const char **ret);
+/* Another string of an object, a file of its source for instance. NULL: out of memory. */
+const char *resolver_text(struct resolver *r, struct object *of, const char *text);
 /* A file that nobody recorded, and an address in it: for spoor symbolize. As object_store_file(). */
 int resolver_file(struct resolver *r, const char *path, struct object **ret);
 int resolver_address(struct resolver *r, struct object *object, uint64_t vaddr, struct frame *ret);

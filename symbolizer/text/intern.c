@@ -34,6 +34,7 @@ struct intern {
 	struct arena *arena; /* newest first */
 	size_t bytes;	     /* of the strings, with what is kept of each */
 	size_t bytes_max;
+	size_t long_bytes; /* of those that are longer than INTERN_SHORT_MAX */
 	uint64_t left_out;
 	uint64_t seed; /* of the hashes: no file can be made whose names have one slot */
 };
@@ -137,10 +138,27 @@ intern_grow(struct intern *t)
 	return true;
 }
 
+/* Is there room for a string of len bytes more, of an owner and a group that took what they have? */
+static bool
+intern_has_room(const struct intern *t, size_t len, const size_t *owner, const size_t *group)
+{
+	const bool is_long = len > INTERN_SHORT_MAX;
+	const size_t need = entry_bytes(len);
+	/* What stands for those left out may have come on top. */
+	const size_t left = t->bytes < t->bytes_max ? t->bytes_max - t->bytes : 0;
+
+	if (need > left || (is_long && t->long_bytes + need > t->bytes_max / 2))
+		return false;
+	if (owner && *owner + need > (left + *owner) / INTERN_OWNER_PART)
+		return false;
+	return !group || *group + need <= (left + *group) / INTERN_GROUP_PART;
+}
+
 /* The one copy of a string, or of what stands for those that there is no room for. */
 static const char *
-intern_insert(struct intern *t, const char *s, size_t len)
+intern_insert(struct intern *t, const char *s, size_t len, size_t *owner, size_t *group)
 {
+	const size_t before = t->bytes;
 	uint32_t hash;
 	size_t at;
 	struct entry *e;
@@ -154,9 +172,9 @@ intern_insert(struct intern *t, const char *s, size_t len)
 		if (e->hash == hash && e->len == len && memcmp(e->s, s, len) == 0)
 			return e->s;
 	}
-	if (t->bytes + entry_bytes(len) > t->bytes_max && s != left_out) {
+	if (s != left_out && !intern_has_room(t, len, owner, group)) {
 		t->left_out++;
-		return intern_insert(t, left_out, sizeof(left_out) - 1);
+		return intern_insert(t, left_out, sizeof(left_out) - 1, NULL, NULL);
 	}
 	e = entry_new(t, len);
 	if (e == NULL)
@@ -168,16 +186,29 @@ intern_insert(struct intern *t, const char *s, size_t len)
 	e->s[len] = '\0';
 	t->slots[at] = e;
 	t->used++;
+	if (len > INTERN_SHORT_MAX)
+		t->long_bytes += t->bytes - before;
+	if (owner)
+		*owner += t->bytes - before;
+	if (group)
+		*group += t->bytes - before;
 	return e->s;
+}
+
+const char *
+intern_add_for(struct intern *t, const char *s, size_t len, size_t *owner, size_t *group)
+{
+	/* The address of an empty buffer may be NULL. memcmp() and memcpy() take no NULL, even for 0 bytes. */
+	if (len == 0)
+		s = "";
+	len = strnlen(s, len < INTERN_LENGTH_MAX ? len : INTERN_LENGTH_MAX);
+	return intern_insert(t, s, len, owner, group);
 }
 
 const char *
 intern_add(struct intern *t, const char *s, size_t len)
 {
-	/* The address of an empty buffer may be NULL. memcmp() and memcpy() take no NULL, even for 0 bytes. */
-	if (len == 0)
-		s = "";
-	return intern_insert(t, s, strnlen(s, len < INTERN_LENGTH_MAX ? len : INTERN_LENGTH_MAX));
+	return intern_add_for(t, s, len, NULL, NULL);
 }
 
 const char *

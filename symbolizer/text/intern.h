@@ -12,11 +12,16 @@
 #include <stdint.h>
 
 /* Longer strings are cut: no name or path that a person reads is near it. */
-#define INTERN_LENGTH_MAX 65535
+#define INTERN_LENGTH_MAX 4095
+/* Those that are longer than this have half of the room at most: a few long ones never cost all others theirs. */
+#define INTERN_SHORT_MAX 255
 
 /* 500,000 names of the usual length of C++ names. */
 #define INTERN_BYTES_MAX (64u << 20)
 #define INTERN_LEFT_OUT "[name left out]"
+/* What intern_add_for() lets one owner of names have of the room that all others leave, and one group of owners. */
+#define INTERN_OWNER_PART 8
+#define INTERN_GROUP_PART 2
 
 struct intern;
 
@@ -30,6 +35,14 @@ void intern_free(struct intern *t);
 /* The one copy of len bytes of s (up to a NUL among them); NULL: out of memory. */
 const char *intern_add(struct intern *t, const char *s, size_t len);
 const char *intern_string(struct intern *t, const char *s);
+
+/*
+ * The same for one owner of names among many, an object for instance, who may not take the room of the others.
+ * *owner and *group are the bytes that new strings of the owner, and of its group of owners, took so far, 0 at first;
+ * group may be NULL. A new string that would be too much of either is left out, as above bytes_max.
+ */
+const char *intern_add_for(struct intern *t, const char *s, size_t len, size_t *owner,
+			   size_t *group);
 
 /* Of all strings, with what is kept of each: what bytes_max is about. */
 size_t intern_bytes(const struct intern *t);

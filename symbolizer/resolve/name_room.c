@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/resolve/name_room.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <bsd/string.h>
+
+#include "format/bytes/fmt_error.h"
+#include "symbolizer/object/object_store.h"
+
+bool
+name_room_init(struct name_room *n, bool no_demangle, enum demangle_style style)
+{
+	*n = (struct name_room){ .no_demangle = no_demangle, .style = style };
+	n->strings = intern_new(INTERN_BYTES_MAX);
+	return n->strings != NULL;
+}
+
+void
+name_room_done(struct name_room *n)
+{
+	intern_free(n->strings);
+	free(n->makers);
+	slots_done(&n->maker_slots);
+}
+
+/* As intern_add_for(); remembers the first owner who had no room left. */
+static const char *
+name_room_add(struct name_room *n, const char *s, size_t len, size_t *owner, size_t *group,
+	      const char *path)
+{
+	const uint64_t left_out = intern_left_out(n->strings);
+	const char *kept = intern_add_for(n->strings, s, len, owner, group);
+
+	if (path && !n->lost[0] && intern_left_out(n->strings) != left_out)
+		(void)strlcpy(n->lost, path, sizeof(n->lost));
+	return kept;
+}
+
+static const char *
+name_room_of(struct name_room *n, struct object *of, const char *s, size_t len)
+{
+	return name_room_add(n, s, len, of ? &of->names_bytes : NULL, NULL, of ? of->path : NULL);
+}
+
+int
+name_room_symbol(struct name_room *n, struct object *of, const char *raw, const char **ret)
+{
+	const uint64_t left_out = intern_left_out(n->strings);
+	char out[DEMANGLE_OUTPUT_MAX];
+	/* With its "@VERSION", as perf prints it: cfree@GLIBC_2.2.5 is not what is linked to now. */
+	const char *name = name_room_of(n, of, raw, strnlen(raw, SYMBOL_NAME_MAX));
+	const char **pretty;
+	size_t len;
+
+	*ret = name;
+	if (name == NULL)
+		return -FMT_E_NOMEM;
+	if (n->no_demangle || (name[0] != '_' && name[0] != 'c'))
+		return 0;
+	pretty = intern_note(n->strings, name);
+	if (*pretty == NULL) {
+		len = demangle(name, n->style, out, sizeof(out));
+		*ret = len ? name_room_of(n, of, out, len) : name;
+		if (*ret == NULL)
+			return -FMT_E_NOMEM;
+		/* Of another object with this name there may be room. */
+		if (intern_left_out(n->strings) == left_out)
+			*pretty = *ret;
+		return 0;
+	}
+	*ret = *pretty;
+	return 0;
+}
+
+const char *
+name_room_text(struct name_room *n, struct object *of, const char *text)
+{
+	return name_room_of(n, of, text, strnlen(text, INTERN_LENGTH_MAX));
+}
+
+static bool
+maker_same(const void *owner, uint32_t index, const void *key)
+{
+	return ((const struct name_room *)owner)->makers[index].path ==
+		((const struct name_maker *)key)->path;
+}
+
+const char *
+name_room_made(struct name_room *n, const char *path, const char *name)
+{
+	const struct name_maker key = { .path = path };
+	uint32_t at;
+
+	if (slots_keep(&n->maker_slots, (uint32_t)slots_mix((uintptr_t)path, 0), maker_same, n,
+		       &key, n->makers, n->nr_makers, n->cap_makers, &at) != 0)
+		return NULL;
+	return name_room_add(n, name, INTERN_LENGTH_MAX, &n->makers[at].bytes, &n->made_bytes,
+			     path);
+}
