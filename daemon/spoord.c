@@ -397,6 +397,7 @@ tick(struct spoord *d, uint64_t now_ns)
 	if (read(d->timer_fd, &expired, sizeof(expired)) < 0)
 		return;
 	d->seconds++;
+	log_tick(now_ns);
 	control_tick(d->control, now_ns);
 	if (d->seconds % ARCHIVE_TICK_S == 0)
 		ask_archive(d, &d->tick, NULL);
@@ -460,6 +461,7 @@ spoord_serve(struct spoord *d)
 				  "EXTEND_TIMEOUT_USEC=5000000");
 	}
 	close_all(d);
+	log_tick(UINT64_MAX);
 	if (r == 0)
 		log_notice("stopped");
 	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -157,8 +157,9 @@ link_copy(const struct archive_pins *p, int by_id, const char *copy, const char 
 	if (linkat(by_id, copy, p->label, name, 0) == 0)
 		a->objects_pinned += bytes;
 	else if (errno != ENOENT && errno != EEXIST)
-		log_warning("%s/" ARCHIVE_KEPT ": a copy of a program cannot be pinned: %s",
-			    a->path, strerror(errno));
+		log_user_warning(LOG_NO_USER, 1,
+				 "%s/" ARCHIVE_KEPT ": a copy of a program cannot be pinned: %s",
+				 a->path, strerror(errno));
 	return true;
 }
 
@@ -192,7 +193,8 @@ finish(struct archive_pins *p)
 	(void)fsync(p->label);
 	sort_ids(&p->left_out);
 	if (p->left_out.nr)
-		log_warning(
+		log_user_warning(
+			LOG_NO_USER, 1,
 			"%s/" ARCHIVE_KEPT
 			": %zu of the copies of programs that name what is kept may be deleted: those "
 			"that stay have half of objects_share; set it higher, or delete labels there",

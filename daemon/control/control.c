@@ -24,7 +24,6 @@
 #define EVENTS_MAX 64  /* of one round */
 #define ACCEPTS_MAX 16 /* of one round */
 #define TRIM_CALLS 1000
-#define COMPLAIN_NS UINT64_C(10000000000)
 #define CLIENTS_OF_ROOT 8 /* beyond max_clients, so that members cannot lock root out */
 
 struct control {
@@ -38,7 +37,6 @@ struct control {
 	int epoll;
 	int again; /* eventfd: a client has a call that waits for its turn */
 	uint64_t now_ns;
-	uint64_t malformed, complain_ns;
 	unsigned int used; /* calls since memory was given back */
 	size_t nr_clients;
 	TAILQ_HEAD(, client) clients;
@@ -140,18 +138,6 @@ control_answer(struct control *c, struct client *client, struct varlink_call *me
 		reply(c, client, call.error, call.parameters, call.wait != METHODS_ANSWERED);
 }
 
-/* A flood of them must not become a flood of lines. */
-static void
-control_complain(struct control *c, const struct client *client)
-{
-	c->malformed++;
-	if (c->now_ns < c->complain_ns)
-		return;
-	c->complain_ns = c->now_ns + COMPLAIN_NS;
-	log_info("control: what uid %u sends is not varlink (%llu such messages so far)",
-		 (unsigned int)client->uid, (unsigned long long)c->malformed);
-}
-
 /* One call of one client; the others get their turn before its next. */
 static void
 control_serve(struct control *c, struct client *client)
@@ -162,7 +148,9 @@ control_serve(struct control *c, struct client *client)
 	if (client->dead || !has_call(client))
 		return;
 	if (varlink_call_parse(p, strlen(p), &message) < 0) {
-		control_complain(c, client);
+		log_user_info(client->uid, 1,
+			      "control: what uid %u sends is not varlink: the connection is closed",
+			      (unsigned int)client->uid);
 		control_drop(c, client);
 		return;
 	}
@@ -271,7 +259,8 @@ accept_some(struct control *c)
 		}
 		/* Else the connection that cannot be taken would wake us for ever. */
 		if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
-			log_warning("control: no connection can be taken: %s", strerror(errno));
+			log_user_warning(LOG_NO_USER, 1, "control: no connection can be taken: %s",
+					 strerror(errno));
 			listen_on(c, false);
 		}
 		return;

@@ -12,6 +12,7 @@
 #include "daemon/config/config_value.h"
 #include "daemon/control/capture_calls.h"
 #include "daemon/process/log.h"
+#include "daemon/process/log_kept.h"
 #include "daemon/stream/flight.h"
 #include "format/bytes/time_text.h"
 #include "recorder/ground/session_error.h"
@@ -21,6 +22,7 @@
 #define LIST_FILES_MAX 2000 /* of one reply: with the longest names, half of VARLINK_REPLY_BYTES */
 #define ROTATE_AGAIN_NS (10 * SECOND_NS)
 #define DUMP_AGAIN_NS (10 * SECOND_NS)
+#define SAID_A_MINUTE 10 /* of what one user had done, of each kind */
 
 /* --- org.varlink.service ----------------------------------------------------------------- */
 
@@ -292,8 +294,8 @@ methods_keep(struct method_call *call)
 		return;
 	}
 	if (n > 0)
-		log_notice("kept %d file%s as %s for uid %u", n, n == 1 ? "" : "s", label,
-			   (unsigned int)call->uid);
+		log_user_notice(call->uid, SAID_A_MINUTE, "kept %d file%s as %s for uid %u", n,
+				n == 1 ? "" : "s", label, (unsigned int)call->uid);
 	call->parameters = json_pack("{sssi}", "label", label, "files", n);
 	keep_copies(call);
 }
@@ -362,7 +364,8 @@ rotate(struct method_call *call)
 	int r = rotate_for(call, &error);
 
 	if (r >= 0)
-		log_info("rotated for uid %u", (unsigned int)call->uid);
+		log_user_info(call->uid, SAID_A_MINUTE, "rotated for uid %u",
+			      (unsigned int)call->uid);
 	answer_session(call, r, &error);
 }
 
@@ -395,8 +398,9 @@ methods_dump(struct method_call *call)
 		method_call_fail(call, r, error.text);
 		return;
 	}
-	log_notice("the flight recorder's last %llu samples for uid %u: %s",
-		   (unsigned long long)dump.samples, (unsigned int)call->uid, dump.file);
+	log_user_notice(call->uid, SAID_A_MINUTE,
+			"the flight recorder's last %llu samples for uid %u: %s",
+			(unsigned long long)dump.samples, (unsigned int)call->uid, dump.file);
 	call->parameters = json_pack("{sosI}", "file", varlink_text(dump.file), "samples",
 				     (json_int_t)dump.samples);
 }

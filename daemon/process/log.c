@@ -2,7 +2,6 @@
 #include "daemon/process/log.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -10,8 +9,10 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <syslog.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "daemon/process/log_kept.h"
+#include "recorder/host/host.h"
 
 /* One write(2) a line, so that lines of threads do not mix; a pipe takes that much at once. */
 #define LINE_BYTES 2048
@@ -84,53 +85,12 @@ log_append(char *out, size_t at, size_t size, const char *text)
 	return at;
 }
 
-static struct {
-	pthread_mutex_t lock;
-	char lines[LOG_KEPT][LOG_KEPT_BYTES];
-	size_t n; /* ever */
-} kept = { .lock = PTHREAD_MUTEX_INITIALIZER };
-
 static void
-log_keep(const char *text)
+log_write(int priority, const char *text)
 {
-	time_t now = time(NULL);
-	struct tm tm;
-	char *line;
-	size_t n;
+	char line[LINE_BYTES];
+	size_t n, done = 0;
 
-	(void)pthread_mutex_lock(&kept.lock);
-	line = kept.lines[kept.n++ % LOG_KEPT];
-	n = gmtime_r(&now, &tm) ? strftime(line, LOG_KEPT_BYTES, "%Y-%m-%dT%H:%M:%SZ ", &tm) : 0;
-	line[log_append(line, n, LOG_KEPT_BYTES, text)] = '\0';
-	(void)pthread_mutex_unlock(&kept.lock);
-}
-
-bool
-log_kept(size_t i, char line[LOG_KEPT_BYTES])
-{
-	bool there;
-	size_t first;
-
-	(void)pthread_mutex_lock(&kept.lock);
-	first = kept.n > LOG_KEPT ? kept.n - LOG_KEPT : 0;
-	there = first + i < kept.n;
-	if (there)
-		memcpy(line, kept.lines[(first + i) % LOG_KEPT], LOG_KEPT_BYTES);
-	(void)pthread_mutex_unlock(&kept.lock);
-	return there;
-}
-
-static void __attribute__((format(printf, 2, 0)))
-log_line(int priority, const char *format, va_list ap)
-{
-	int saved_errno = errno;
-	char text[LINE_BYTES], line[LINE_BYTES];
-	size_t n = 0, done = 0;
-
-	if (vsnprintf(text, sizeof(text), format, ap) < 0)
-		text[0] = '\0';
-	if (priority <= LOG_WARNING)
-		log_keep(text);
 	if (journal_reads())
 		n = (size_t)snprintf(line, sizeof(line), "<%d>", priority);
 	else
@@ -147,20 +107,65 @@ log_line(int priority, const char *format, va_list ap)
 			break;
 		done += (size_t)put;
 	}
+}
+
+static void __attribute__((format(printf, 4, 0)))
+log_line(int priority, uint32_t uid, unsigned int a_minute, const char *format, va_list ap)
+{
+	int saved_errno = errno;
+	char text[LINE_BYTES], kept[LOG_KEPT_TEXT];
+	struct log_kind kind;
+
+	if (vsnprintf(text, sizeof(text), format, ap) < 0)
+		text[0] = '\0';
+	if (uid == 0) {
+		uid = LOG_NO_USER;
+		a_minute = LOG_A_MINUTE;
+	}
+	kind = log_kind_of(uid, format, text);
+	if (priority <= LOG_WARNING) {
+		kept[log_append(kept, 0, sizeof(kept), text)] = '\0';
+		log_kept_put(&kind, kept);
+	}
+	if (log_limit_take(&kind, a_minute, priority, text, host_now_ns()))
+		log_write(priority, text);
 	errno = saved_errno;
 }
 
+void
+log_tick(uint64_t now_ns)
+{
+	char line[LOG_LIMIT_BYTES + 80];
+	int priority;
+
+	while (log_limit_due(now_ns, &priority, line, sizeof(line)))
+		log_write(priority, line);
+}
+
 #define LOG_FUNCTION(name, priority)                                                               \
-	void name(const char *format, ...)                                                         \
+	void log_##name(const char *format, ...)                                                   \
 	{                                                                                          \
 		va_list ap;                                                                        \
                                                                                                    \
 		va_start(ap, format);                                                              \
-		log_line(priority, format, ap);                                                    \
+		log_line(priority, LOG_NO_USER, LOG_A_MINUTE, format, ap);                         \
 		va_end(ap);                                                                        \
 	}
 
-LOG_FUNCTION(log_error, LOG_ERR)
-LOG_FUNCTION(log_warning, LOG_WARNING)
-LOG_FUNCTION(log_notice, LOG_NOTICE)
-LOG_FUNCTION(log_info, LOG_INFO)
+#define LOG_USER_FUNCTION(name, priority)                                                          \
+	void log_user_##name(uint32_t uid, unsigned int a_minute, const char *format, ...)         \
+	{                                                                                          \
+		va_list ap;                                                                        \
+                                                                                                   \
+		va_start(ap, format);                                                              \
+		log_line(priority, uid, a_minute, format, ap);                                     \
+		va_end(ap);                                                                        \
+	}
+
+LOG_FUNCTION(error, LOG_ERR)
+LOG_FUNCTION(warning, LOG_WARNING)
+LOG_FUNCTION(notice, LOG_NOTICE)
+LOG_FUNCTION(info, LOG_INFO)
+LOG_USER_FUNCTION(warning, LOG_WARNING)
+LOG_USER_FUNCTION(notice, LOG_NOTICE)
+LOG_USER_FUNCTION(info, LOG_INFO)

@@ -2,25 +2,32 @@
 /*
  * log: words on stderr, with "<N>" priorities when the journal reads them (JOURNAL_STREAM),
  * without when a person does. What came from outside is escaped. errno is preserved.
+ *
+ * Of each kind (log_limit.h) LOG_A_MINUTE lines are written in a minute. What a user can cause is said with the user's id, so
+ * that it is of a kind of its own, with a limit of its own. Warnings and errors are remembered (log_kept.h), each kind by itself.
  */
 #ifndef DAEMON_PROCESS_LOG_H
 #define DAEMON_PROCESS_LOG_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include <stdint.h>
 
-#define LOG_KEPT 8
-#define LOG_KEPT_BYTES 256
+#define LOG_A_MINUTE 20
+#define LOG_NO_USER UINT32_MAX
 
 void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_notice(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/*
- * The last warnings and errors, for who asks later: i from 0, the oldest one first. Each is
- * escaped and begins with its time (UTC), and is cut to LOG_KEPT_BYTES. False: there are no more.
- */
-bool log_kept(size_t i, char line[LOG_KEPT_BYTES]);
+/* What this user (0: root, who is no user here; LOG_NO_USER) can cause: so many lines of its kind and user in a minute. */
+void log_user_warning(uint32_t uid, unsigned int a_minute, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+void log_user_notice(uint32_t uid, unsigned int a_minute, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+void log_user_info(uint32_t uid, unsigned int a_minute, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Each second: writes what is due of what was left out. now_ns: CLOCK_MONOTONIC; UINT64_MAX, at the end: all of it. */
+void log_tick(uint64_t now_ns);
 
 #endif

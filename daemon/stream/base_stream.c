@@ -353,6 +353,16 @@ tell_outage(struct base_stream *b)
 	log_warning("writing is suspended, samples are lost: %s", why);
 }
 
+/* Whom a line of the session's names: "process 7 of user 1000: ..." */
+static uint32_t
+user_of(const char *line)
+{
+	const char *user = strstr(line, " user ");
+	unsigned int uid;
+
+	return user && sscanf(user, " user %u", &uid) == 1 ? uid : LOG_NO_USER;
+}
+
 /* What came up while recording: said once, by the session. */
 static void
 tell_news(const struct base_stream *b)
@@ -361,7 +371,7 @@ tell_news(const struct base_stream *b)
 
 	while (session_thread_opened(b->now->thread) &&
 	       session_news(session_thread_session(b->now->thread), line, sizeof(line)))
-		log_warning("%s", line);
+		log_user_warning(user_of(line), LOG_A_MINUTE, "%s", line);
 }
 
 static void

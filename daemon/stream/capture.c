@@ -22,6 +22,7 @@
 #define OVER_NS SECOND_NS	  /* after its time: the threads have seen it by then */
 #define GRACE_NS (10 * SECOND_NS) /* to write the rest into a client's file */
 #define GRACE_AT_EXIT_S 3	  /* of all together */
+#define SAID_A_MINUTE 10	  /* of the captures of one user, of each kind */
 #define FILE_GIVEN_UP "the file does not take the rest"
 #define FILE_IN_MEMORY                                                                              \
 	"the file is in memory (tmpfs, or an overlay), which counts as memory of the daemon: such " \
@@ -208,9 +209,14 @@ capture_end(struct capture_set *set, struct capture *c)
 	if (c->out && client_file_is_full(c->out))
 		(void)strlcpy(error.text, FILE_IN_MEMORY, sizeof(error.text));
 	tell_end(c, r, c->given_up ? FILE_GIVEN_UP : error.text);
-	log_info("capture %llu ends: %llu samples, %llu lost%s%s", (unsigned long long)p->id,
-		 (unsigned long long)p->stats.samples, (unsigned long long)p->stats.lost,
-		 r < 0 ? ": " : "", p->error);
+	if (p->begun || r == 0)
+		log_user_info(c->uid, SAID_A_MINUTE,
+			      "capture %llu ends: %llu samples, %llu lost%s%s",
+			      (unsigned long long)p->id, (unsigned long long)p->stats.samples,
+			      (unsigned long long)p->stats.lost, r < 0 ? ": " : "", p->error);
+	else
+		log_user_info(c->uid, 1, "no capture for uid %u: %s", (unsigned int)c->uid,
+			      p->error);
 	capture_free(c);
 }
 
@@ -222,8 +228,9 @@ give_up_file(struct capture *c)
 		return;
 	c->given_up = true;
 	client_file_give_up(c->out);
-	log_warning("capture %llu of uid %u is given up: " FILE_GIVEN_UP,
-		    (unsigned long long)c->progress.id, (unsigned int)c->uid);
+	log_user_warning(c->uid, SAID_A_MINUTE,
+			 "capture %llu of uid %u is given up: " FILE_GIVEN_UP,
+			 (unsigned long long)c->progress.id, (unsigned int)c->uid);
 }
 
 /* Whoever waits is told; its threads end when they can. */
@@ -238,8 +245,8 @@ leave(struct capture_set *set, struct capture *c, const char *why)
 	TAILQ_INSERT_TAIL(&set->left, c, entry);
 	session_thread_stats(c->thread, &c->progress.stats);
 	c->progress.elapsed_ns = elapsed_ns(c);
-	log_warning("capture %llu of uid %u is given up: %s", (unsigned long long)c->progress.id,
-		    (unsigned int)c->uid, why);
+	log_user_warning(c->uid, SAID_A_MINUTE, "capture %llu of uid %u is given up: %s",
+			 (unsigned long long)c->progress.id, (unsigned int)c->uid, why);
 	tell_end(c, -ETIMEDOUT, why);
 }
 
@@ -270,8 +277,8 @@ capture_reap(struct capture_set *set)
 			continue;
 		TAILQ_REMOVE(&set->left, c, entry);
 		(void)session_thread_close(c->thread, NULL, NULL);
-		log_info("capture %llu, which was given up, has ended",
-			 (unsigned long long)c->progress.id);
+		log_user_info(c->uid, SAID_A_MINUTE, "capture %llu, which was given up, has ended",
+			      (unsigned long long)c->progress.id);
 		capture_free(c);
 	}
 }
@@ -286,8 +293,8 @@ capture_begin(struct capture *c)
 	strlcpy(p->file, c->file, sizeof(p->file));
 	c->notes = strdup(session_notes(session_thread_session(c->thread)));
 	p->notes = c->notes ? c->notes : "";
-	log_info("capture %llu of uid %u begins%s%s", (unsigned long long)p->id,
-		 (unsigned int)c->uid, c->out ? "" : ": ", p->file);
+	log_user_info(c->uid, SAID_A_MINUTE, "capture %llu of uid %u begins%s%s",
+		      (unsigned long long)p->id, (unsigned int)c->uid, c->out ? "" : ": ", p->file);
 	if (c->waiter.on_begin)
 		c->waiter.on_begin(c->waiter.arg);
 }

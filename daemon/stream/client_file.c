@@ -14,6 +14,7 @@
 #include "daemon/process/log.h"
 
 #define ROOM_BYTES (128u << 10)
+#define SAID_A_MINUTE 10 /* of the files of one user */
 
 enum work { NONE, CHECK, WRITE, SYNC, CUT };
 
@@ -88,8 +89,9 @@ client_file_body(void *arg)
 	pthread_mutex_lock(&lock);
 	LIST_REMOVE(f, entry);
 	if (f->given_up)
-		log_info("a file of uid %u, which was given up, has been let go of",
-			 (unsigned int)f->uid);
+		log_user_info(f->uid, SAID_A_MINUTE,
+			      "a file of uid %u, which was given up, has been let go of",
+			      (unsigned int)f->uid);
 	while (f->refs > 1)
 		pthread_cond_wait(&f->change, &lock);
 	pthread_mutex_unlock(&lock);

@@ -103,9 +103,14 @@ object_copy_read(struct object_copy *c, int fd, const struct buildid *id, object
 		 void *arg)
 {
 	struct taker t = { c, go_on, arg };
-	struct io_source *file = io_source_dup(fd);
+	char sub[3], name[STORED_NAME_BYTES];
+	struct io_source *file;
 	int r;
 
+	/* A build-id that no copy can be named by is that file's own fault. */
+	if (!stored_object_name(id, sub, name))
+		return -EINVAL;
+	file = io_source_dup(fd);
 	if (!file)
 		return -errno;
 	buf_init(&c->bytes);

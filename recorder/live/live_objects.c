@@ -20,6 +20,7 @@
 #define ASKED 4096	       /* builds remembered as asked for; a power of two */
 #define OFFERS_BYTES (1 << 20) /* of a socket's buffer */
 #define TOLD_AGAIN_NS (UINT64_C(86400) * 1000000000)
+#define TROUBLES 16 /* kinds of them that are remembered */
 #define A_FILE "a file that it has mapped"
 
 struct live_objects {
@@ -31,9 +32,12 @@ struct live_objects {
 	bool reads;	/* it touches what is somebody's: at says whose */
 	struct helper_object at;
 	bool flushed;
-	int told;	  /* the error that was told last */
-	uint64_t told_ns; /* when */
-	uint64_t failed;  /* copies, since then */
+	struct trouble {
+		int rc; /* 0: free */
+		bool ours;
+		uint64_t told_ns;
+	} told[TROUBLES];
+	uint64_t failed; /* copies, since one was told */
 	struct news news;
 	struct buildid asked[ASKED];
 	uint8_t used[sizeof(struct helper_touch) + HELPER_TOUCH_MAX * sizeof(struct buildid)];
@@ -183,7 +187,22 @@ is_no_trouble(const struct helper_object *at)
 		(!at->ours && at->rc != -EDQUOT && at->rc != -ENOMEM);
 }
 
-/* Each kind of trouble in a row is told once a day, however many files begin meanwhile; the others are counted. */
+/* Was this kind told within a day? If not, it is now; the one that was told longest ago makes room. */
+static bool
+was_told(struct live_objects *o, const struct helper_object *at, uint64_t now_ns)
+{
+	struct trouble *oldest = o->told;
+
+	for (struct trouble *t = o->told; t < o->told + TROUBLES; t++) {
+		if (t->rc == at->rc && t->ours == at->ours && now_ns - t->told_ns < TOLD_AGAIN_NS)
+			return true;
+		oldest = t->told_ns < oldest->told_ns ? t : oldest;
+	}
+	*oldest = (struct trouble){ at->rc, at->ours, now_ns };
+	return false;
+}
+
+/* Each kind of trouble is told once a day, however many files begin meanwhile; the others are counted. */
 static void
 note_trouble(struct live_objects *o, const struct helper_object *at)
 {
@@ -193,13 +212,11 @@ note_trouble(struct live_objects *o, const struct helper_object *at)
 
 	if (is_no_trouble(at))
 		return;
-	if (rc == o->told && now_ns - o->told_ns < TOLD_AGAIN_NS) {
+	if (was_told(o, at, now_ns)) {
 		o->failed++;
 		return;
 	}
 	tell_failed(o);
-	o->told = rc;
-	o->told_ns = now_ns;
 	(void)snprintf(line, sizeof(line), "objects are not stored: %s: %.160s",
 		       rc == -EDQUOT && !at->ours ? "they have taken all the room that they may"
 			       : rc == -EPERM	  ? "not a directory of this user's alone"

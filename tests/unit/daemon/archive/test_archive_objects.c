@@ -16,6 +16,7 @@
 
 #include "daemon/config/config.h"
 #include "daemon/process/log.h"
+#include "daemon/process/log_kept.h"
 #include "format/block/buildids.h"
 #include "tests/lab/archive_lab.h"
 #include "tests/lab/recording_maker.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/process/log.h"
+#include "daemon/process/log_kept.h"
+#include "recorder/host/host.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -146,7 +148,7 @@ test_long(void **state)
 	assert_memory_equal(got + strlen(got) - 5, "\\x01", 4);
 }
 
-/* Who asks later gets the last of what matters, the oldest first. */
+/* Who asks later gets the last of each kind, the oldest first. */
 static void
 test_kept(void **state)
 {
@@ -155,7 +157,7 @@ test_kept(void **state)
 
 	capture_begin(&c);
 	for (int i = 0; i < LOG_KEPT + 3; i++) {
-		log_warning("warning\n%d", i);
+		log_warning("%s\n%c", "warning", 'a' + i);
 		log_notice("notice");
 	}
 	log_error("an error");
@@ -164,20 +166,126 @@ test_kept(void **state)
 		assert_true(log_kept(i, line));
 		/* "2026-11-22T12:03:10Z " */
 		assert_int_equal(strspn(line, "0123456789-T:Z"), 20);
-		snprintf(got, sizeof(got), i < LOG_KEPT - 1 ? "warning\\x0a%zu" : "an error",
-			 i + 4);
+		snprintf(got, sizeof(got), i < LOG_KEPT - 1 ? "warning\\x0a%c" : "an error",
+			 (char)('a' + i + 4));
 		assert_string_equal(line + 21, got);
 	}
 	assert_false(log_kept(LOG_KEPT, line));
 }
 
+static size_t
+kept_with(const char *words, char line[LOG_KEPT_BYTES])
+{
+	char one[LOG_KEPT_BYTES];
+	size_t n = 0;
+
+	for (size_t i = 0; log_kept(i, one); i++) {
+		if (!strstr(one, words))
+			continue;
+		n++;
+		memcpy(line, one, sizeof(one));
+	}
+	return n;
+}
+
+/* log_flood: every kind is remembered by itself, with its number, and no user fills the places of all. */
+static void
+test_kept_of_users(void **state)
+{
+	static const char kinds[] = "abcdefgh";
+	struct capture c;
+	char got[65536], line[LOG_KEPT_BYTES] = "";
+
+	capture_begin(&c);
+	for (int i = 0; i < 5; i++) {
+		log_warning("a disk is slow: %d", i);
+		log_error("no memory");
+	}
+	for (uint32_t uid = 1000; uid < 1100; uid++)
+		for (const char *k = kinds; *k; k++)
+			for (int i = 0; i < 10; i++)
+				log_user_warning(uid, 1, "%s%c%s %u", "kind ", *k, " user",
+						 (unsigned)uid);
+	capture_end(&c, got, sizeof(got));
+	assert_int_equal(kept_with("kind ", line), LOG_KEPT / 2);
+	assert_int_equal(kept_with("user 1099", line), LOG_KEPT_EACH);
+	assert_non_null(strstr(line, "kind h user 1099 (10 times since 2"));
+	assert_int_equal(kept_with("no memory", line), 1);
+	assert_non_null(strstr(line, "Z no memory (5 times since 2"));
+	assert_int_equal(kept_with("a disk", line), 1);
+	assert_non_null(strstr(line, "a disk is slow: 4 (5 times since 2"));
+}
+
+static unsigned int
+lines_with(const char *text, const char *words)
+{
+	unsigned int n = 0;
+
+	for (; (text = strstr(text, words)); text++)
+		n++;
+	return n;
+}
+
+/* log_flood: of each kind and user so many lines a minute; the others are told by their number. */
+static void
+test_limits(void **state)
+{
+	struct capture c;
+	char got[65536];
+
+	capture_begin(&c);
+	for (int i = 0; i < 100; i++) {
+		log_notice("ours: %d", i);
+		log_user_info(2000, 1, "a file %d of user %u", i, 2000u);
+		log_user_info(2001, 5, "a file %d of user %u", i, 2001u);
+		log_user_info(0, 1, "a file %d of root", i);
+	}
+	capture_end(&c, got, sizeof(got));
+	assert_int_equal(lines_with(got, "ours: "), LOG_A_MINUTE);
+	assert_int_equal(lines_with(got, "of user 2000"), 1);
+	assert_int_equal(lines_with(got, "of user 2001"), 5);
+	capture_begin(&c);
+	log_tick(host_now_ns());
+	capture_end(&c, got, sizeof(got));
+	assert_string_equal(got, "");
+	capture_begin(&c);
+	log_tick(host_now_ns() + UINT64_C(60000000000));
+	log_user_info(2000, 1, "a file %d of user %u", 100, 2000u);
+	capture_end(&c, got, sizeof(got));
+	assert_non_null(strstr(got,
+			       "spoord: a file 99 of user 2000 (99 lines like this in a minute, of "
+			       "which this is the last)\n"));
+	assert_non_null(strstr(got, "ours: 99 (80 lines like this"));
+	assert_int_equal(lines_with(got, "of user 2000"), 1);
+}
+
+/* log_flood: users without end, each with kinds of his own, leave room for what is no user's. */
+static void
+test_many_users(void **state)
+{
+	struct capture c;
+	char got[65536];
+
+	capture_begin(&c);
+	for (uint32_t uid = 5000; uid < 5300; uid++)
+		for (int i = 0; i < 10; i++)
+			log_user_info(uid, 1, "many: user %u", (unsigned)uid);
+	log_info("still heard");
+	capture_end(&c, got, sizeof(got));
+	assert_in_range(lines_with(got, "many: "), 2, 33);
+	assert_int_equal(lines_with(got, "still heard"), 1);
+}
+
 int
 main(void)
 {
+	/* Limits first: the others fill the places of kinds. */
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_person),	cmocka_unit_test(test_errno),
-		cmocka_unit_test(test_journal), cmocka_unit_test(test_escape),
-		cmocka_unit_test(test_long),	cmocka_unit_test(test_kept),
+		cmocka_unit_test(test_limits),	      cmocka_unit_test(test_many_users),
+		cmocka_unit_test(test_person),	      cmocka_unit_test(test_errno),
+		cmocka_unit_test(test_journal),	      cmocka_unit_test(test_escape),
+		cmocka_unit_test(test_long),	      cmocka_unit_test(test_kept),
+		cmocka_unit_test(test_kept_of_users),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -17,6 +17,7 @@
 #include <bsd/string.h>
 
 #include "daemon/process/log.h"
+#include "daemon/process/log_kept.h"
 #include "daemon/process/watchdog.h"
 #include "daemon/stream/base_stream_internal.h"
 #include "daemon/stream/session_thread.h"

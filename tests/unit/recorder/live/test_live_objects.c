@@ -73,14 +73,13 @@ id_of(uint32_t number)
 
 /* An ELF file that is little more than its note. */
 static int
-make_file(uint32_t number, off_t size)
+make_file_of(const struct buildid *id, off_t size)
 {
 	Elf64_Ehdr h = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, 1 },
 			 .e_phoff = 64,
 			 .e_phentsize = sizeof(Elf64_Phdr),
 			 .e_phnum = 1 };
-	const struct buildid id = id_of(number);
-	Elf64_Nhdr n = { 4, BUILDID_MAX, NT_GNU_BUILD_ID };
+	Elf64_Nhdr n = { 4, id->size, NT_GNU_BUILD_ID };
 	Elf64_Phdr p = { .p_type = PT_NOTE, .p_offset = 512, .p_align = 4, .p_filesz = 36 };
 	const int fd = memfd_create("object", MFD_CLOEXEC);
 	uint8_t elf[1024] = { 0 };
@@ -89,13 +88,21 @@ make_file(uint32_t number, off_t size)
 	memcpy(elf + 64, &p, sizeof(p));
 	memcpy(elf + 512, &n, sizeof(n));
 	memcpy(elf + 524, "GNU", 4);
-	memcpy(elf + 528, id.bytes, BUILDID_MAX);
+	memcpy(elf + 528, id->bytes, id->size);
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, elf, sizeof(elf)), sizeof(elf));
 	while (lseek(fd, 0, SEEK_CUR) < size)
 		assert_int_equal(write(fd, elf, sizeof(elf)), sizeof(elf));
 	assert_int_equal(fchmod(fd, 0644), 0);
 	return fd;
+}
+
+static int
+make_file(uint32_t number, off_t size)
+{
+	const struct buildid id = id_of(number);
+
+	return make_file_of(&id, size);
 }
 
 static ssize_t
@@ -112,13 +119,21 @@ wait_for(struct helper *h, void *to, size_t cap)
 }
 
 static void
-offer(int socket, uint32_t number, off_t size, uint32_t uid)
+offer_as(int socket, const struct buildid *id, off_t size, uint32_t uid)
 {
-	const struct helper_offer o = { .id = id_of(number), .pid = (pid_t)number, .uid = uid };
-	const int fd = make_file(number, size);
+	const struct helper_offer o = { .id = *id, .pid = (pid_t)uid, .uid = uid };
+	const int fd = make_file_of(id, size);
 
 	assert_int_equal(helper_pass_fd(socket, &o, sizeof(o), fd), 0);
 	close(fd);
+}
+
+static void
+offer(int socket, uint32_t number, off_t size, uint32_t uid)
+{
+	const struct buildid id = id_of(number);
+
+	offer_as(socket, &id, size, uid);
 }
 
 static struct helper_object
@@ -162,6 +177,12 @@ whose_fault_it_is(void **state)
 	offer(pair[1], 3, 2 << 20, 5001); /* is no file that can be reduced */
 	at = outcome(storer);
 	assert_true(at.rc < 0);
+	assert_false(at.ours);
+	/* log_flood: a build-id that names no copy. */
+	offer_as(pair[1], &(struct buildid){ .kind = BUILDID_GNU, .size = 1, .bytes = { 7 } }, 1024,
+		 5001);
+	at = outcome(storer);
+	assert_int_equal(at.rc, -EINVAL);
 	assert_false(at.ours);
 	/* Whoever is shunned is passed over, and others' are stored. */
 	(void)shunned_add(&shun.shunned, SHUNNED_USER, 5001, host_now_ns());
