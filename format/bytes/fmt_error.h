@@ -25,7 +25,8 @@
 	X(MISMATCH, "build-id does not match")                                                     \
 	X(UNSUPPORTED, "not supported")                                                            \
 	X(EMPTY, "empty file")                                                                     \
-	X(HIDDEN, "addresses are hidden from this user")
+	X(HIDDEN, "addresses are hidden from this user")                                           \
+	X(REFUSED, "refused by the kernel")
 
 enum fmt_error {
 	FMT_OK = 0,

@@ -264,6 +264,8 @@ run(const struct disassembly_code *code, const struct machine *m, struct buf *ou
 		;
 	if (pid < 0 || buf_failed(out))
 		return -FMT_E_NOMEM;
+	if (whole && WIFEXITED(status) && WEXITSTATUS(status) == DWARF_SANDBOX_REFUSED)
+		return -FMT_E_REFUSED;
 	/* Did it end by itself? Whether it said all is for parse() to see. */
 	return whole && WIFEXITED(status) ? 0 : -FMT_E_CORRUPT;
 }

@@ -26,6 +26,9 @@ struct listing_parts {
 static const char *
 why_not(int error)
 {
+	if (error == -FMT_E_REFUSED)
+		return "seccomp(2) or another part of the sandbox is refused here, without which nothing is "
+		       "disassembled";
 	return error == -FMT_E_UNSUPPORTED
 		? "capstone here does not know the instructions of its machine"
 		: "the process that disassembled it crashed, or took too long";

@@ -43,6 +43,9 @@ dwarf_outcome_text(enum dwarf_outcome outcome)
 		[DWARF_CRASHED] = "the process that read its debug information crashed",
 		[DWARF_LATE] = "its debug information took too long to read",
 		[DWARF_FAILED] = "there was no memory to read its debug information",
+		[DWARF_REFUSED] =
+			"seccomp(2) or another part of the sandbox is refused here, without which debug "
+			"information is not read",
 	};
 
 	return texts[outcome];
@@ -103,6 +106,7 @@ work(const struct dwarf_job *job, int out, int requests, pid_t parent)
 					     .arg = &requests };
 	struct dwarf_answer *answer = NULL;
 	struct dwarf_file *file = NULL;
+	const uint8_t sandboxed = 1;
 	uint32_t lacking = 0;
 	int error;
 
@@ -110,6 +114,9 @@ work(const struct dwarf_job *job, int out, int requests, pid_t parent)
 	(void)signal(SIGPIPE, SIG_IGN);
 	close_others(job->fd, job->alt_fd, out, requests);
 	dwarf_sandbox_enter(parent, DWARF_WORKER_MEMORY_MAX, seconds_of(job));
+	/* Before it has read anything: whatever the file makes of it, it was sandboxed. */
+	if (write(out, &sandboxed, 1) != 1)
+		_exit(1);
 	if (job->before)
 		job->before();
 	answer = dwarf_answer_new(out);
@@ -191,7 +198,9 @@ finish(struct worker *w, bool killed)
 		return DWARF_FAILED;
 	if (killed || (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU))
 		return DWARF_LATE;
-	return WIFSIGNALED(status) ? DWARF_CRASHED : DWARF_DONE;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == DWARF_SANDBOX_REFUSED && w->answer.len == 0)
+		return DWARF_REFUSED;
+	return WIFSIGNALED(status) || w->answer.len == 0 ? DWARF_CRASHED : DWARF_DONE;
 }
 
 /* Reads what is there. False: there is no more, or there must not be. */
@@ -227,8 +236,8 @@ take_answer(struct run *run, struct worker *w, bool killed)
 
 	job->outcome = finish(w, killed);
 	if (job->outcome == DWARF_DONE)
-		error = dwarf_answer_read(buf_span(&w->answer), job, (size_t)(job - run->jobs),
-					  run->found, run->arg);
+		error = dwarf_answer_read(span_of(w->answer.p + 1, w->answer.len - 1), job,
+					  (size_t)(job - run->jobs), run->found, run->arg);
 	buf_done(&w->answer);
 	w->job = NULL;
 	return error;

@@ -24,6 +24,7 @@ enum dwarf_outcome {
 	DWARF_CRASHED, /* the worker ended by a signal */
 	DWARF_LATE,    /* it was killed: too much time */
 	DWARF_FAILED,  /* no process could be made, or memory is short */
+	DWARF_REFUSED, /* its worker could not be sandboxed, as none can be here */
 };
 /* "the worker that read it crashed" */
 const char *dwarf_outcome_text(enum dwarf_outcome outcome);

@@ -58,6 +58,7 @@ struct inlines {
 	size_t nr_troubles, cap_troubles;
 	struct lacking *lacking;
 	size_t nr_lacking, cap_lacking;
+	bool refused; /* the sandbox of workers: told */
 	size_t at_once;
 };
 
@@ -343,12 +344,16 @@ note_troubles(struct search *s)
 		if (job->outcome == DWARF_DONE)
 			continue;
 		object->debug_bad = true;
-		if (job->outcome == DWARF_NONE)
+		/* That is the same for all, and told once. */
+		if (job->outcome == DWARF_NONE || (job->outcome == DWARF_REFUSED && l->refused))
 			continue;
+		l->refused |= job->outcome == DWARF_REFUSED;
 		if (array_reserve(l->troubles, l->nr_troubles, l->cap_troubles, 1) < 0)
 			return -FMT_E_NOMEM;
-		l->troubles[l->nr_troubles++] =
-			(struct trouble){ object_path(l, object), job->outcome };
+		l->troubles[l->nr_troubles++] = (struct trouble){ job->outcome == DWARF_REFUSED
+									  ? "all objects"
+									  : object_path(l, object),
+								  job->outcome };
 	}
 	return 0;
 }

@@ -35,7 +35,7 @@ record() # COMMAND...: of spoor, which leaves $pid
 
 ok "recorded with all of them" record env
 whole=$(facts env)
-mapfile -t calls < <("$FIXTURES/without_call" --list | grep -vx statx)
+mapfile -t calls < <("$FIXTURES/without_call" --list | grep -vxe statx -e seccomp)
 like "$whole" '^alpha\(\) beta <T>' "the names of its code are there"
 like "$whole" 'jit\.c:[0-9]' "and the line of its main()"
 
@@ -52,6 +52,16 @@ done
 for error in ENOSYS EPERM; do
 	ok "statx: $error: recorded" record "$FIXTURES/without_call" "$error" statx
 	like "$(cat said)" 'the system call statx is refused here .*: code made at run time has no names' "and what is lacking is said"
+done
+
+# sandbox: whoever cannot be kept from everything reads no debug information: names are there, lines are not, and it is said.
+ok "seccomp: recorded" record env
+for error in ENOSYS EPERM; do
+	facts "$FIXTURES/without_call" "$error" seccomp >facts
+	like "$(cat facts)" '^alpha\(\) beta <T>' "seccomp: $error: the names of its code are there"
+	like "$(cat facts)" '(^|[^_[:alnum:]])main' "and that of its main()"
+	unlike "$(cat facts)" 'jit\.c:[0-9]' "without its line"
+	like "$(cat facts)" 'seccomp\(2\) or another part of the sandbox is refused here' "and it is said why"
 done
 
 done_testing

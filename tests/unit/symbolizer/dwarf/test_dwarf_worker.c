@@ -10,11 +10,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 
 #include <cmocka.h>
 
+#include "symbolizer/dwarf/dwarf_sandbox.h"
 #include "symbolizer/dwarf/dwarf_worker.h"
 #include "tests/lab/elf_lab.h"
 
@@ -66,6 +74,27 @@ break_out(void)
 	    write(2, "!", 1) < 0 && errno == EBADF)
 		return;
 	abort();
+}
+
+/* sandbox: stat(2) is by descriptor alone, whichever call the C library makes for it; ends when it could know of a path. */
+static void
+break_out_by_stat(void)
+{
+	struct stat st;
+	struct statx stx;
+	int fd = 0;
+
+	while (fd < 64 && fcntl(fd, F_GETFD) < 0)
+		fd++;
+	if (fstat(fd, &st) < 0 || st.st_ino == 0 || fstatat(fd, "", &st, AT_EMPTY_PATH) < 0)
+		abort();
+	if (fstat(63, &st) == 0 || errno != EBADF)
+		abort();
+	if (stat("/etc/passwd", &st) == 0 || errno != EPERM ||
+	    syscall(SYS_newfstatat, fd, "/etc/passwd", &st, AT_EMPTY_PATH) == 0 || errno != EPERM ||
+	    syscall(SYS_newfstatat, AT_FDCWD, "", &st, AT_EMPTY_PATH) == 0 ||
+	    statx(fd, "", AT_EMPTY_PATH, STATX_SIZE, &stx) == 0 || errno != EPERM)
+		abort();
 }
 
 /* Ends when it could have others signalled, or a file changed; what is needed of fcntl(2) is there. */
@@ -183,6 +212,65 @@ test_breaks_out(void **state)
 	(void)state;
 	run_with(break_out, 0, DWARF_DONE);
 	run_with(break_out_by_fcntl, 0, DWARF_DONE);
+	run_with(break_out_by_stat, 0, DWARF_DONE);
+}
+
+/* In a container that refuses seccomp(2). */
+static void
+without_seccomp(void)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_seccomp, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = { sizeof(filter) / sizeof(filter[0]), filter };
+
+	assert_int_equal(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+	assert_int_equal(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
+}
+
+/* sandbox: a worker that cannot be sandboxed reads nothing, and its outcome says so. */
+static void
+test_refused(void **state)
+{
+	const char *path = lab_build("worker", source, 0, "-g -O2");
+	const uint64_t address = address_of_main(path);
+	struct dwarf_job job = {
+		.fd = open(path, O_RDONLY | O_CLOEXEC), .alt_fd = -1, .addresses = &address, .n = 1
+	};
+	int status = 0;
+	pid_t pid;
+
+	(void)state;
+	assert_true(job.fd >= 0);
+	memset(answered, 0, sizeof(answered));
+	pid = fork();
+	if (pid == 0) {
+		without_seccomp();
+		assert_int_equal(dwarf_workers_run(&job, 1, 1, count, NULL), 0);
+		assert_int_equal(job.outcome, DWARF_REFUSED);
+		assert_int_equal(answered[0], 0);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	close(job.fd);
+}
+
+/* What was sandboxed cannot say that it was not. */
+static void
+claim_refused(void)
+{
+	_exit(DWARF_SANDBOX_REFUSED);
+}
+
+static void
+test_claims(void **state)
+{
+	(void)state;
+	run_with(claim_refused, 0, DWARF_CRASHED);
 }
 
 static void
@@ -228,6 +316,7 @@ main(void)
 		cmocka_unit_test(test_crashes), cmocka_unit_test(test_loops),
 		cmocka_unit_test(test_eats),	cmocka_unit_test(test_breaks_out),
 		cmocka_unit_test(test_no_file), cmocka_unit_test(test_uses_no_stdio),
+		cmocka_unit_test(test_refused), cmocka_unit_test(test_claims),
 	};
 
 	return cmocka_run_group_tests_name("dwarf_worker", tests, NULL, NULL);
