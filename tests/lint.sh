@@ -72,7 +72,7 @@ opens_by_name()
 		recorder/ground/small_file.c
 		recorder/event/tracefs.c
 		recorder/host/(cgroup|file_mount|host_modules|hotplug|proc|subuid).c
-		symbolizer/(code/kernel_code|dwarf/dwarf_cache|jit/jit_files|record/record_usdt).c
+		symbolizer/(code/kernel_code|dwarf/dwarf_(cache|failures|budget)|jit/jit_files|record/record_usdt).c
 		symbolizer/object/(live_files|symbol_address).c
 		symbolizer/(input/input|record/record_control|cli/record_output).c
 		daemon/(config/config|archive/archive_(lock|pins|scan)).c

@@ -228,6 +228,7 @@ answer(const struct request *rq, struct answers *a, const struct resolver_option
 	char *cache_dir = rq->no_cache ? NULL : dwarf_cache_dir();
 	struct inlines *l = r ? inlines_new(r, cache_dir) : NULL;
 	enum dwarf_outcome outcome;
+	bool remembered;
 	uint32_t units;
 	int error = -FMT_E_NOMEM;
 	const char *path;
@@ -236,8 +237,9 @@ answer(const struct request *rq, struct answers *a, const struct resolver_option
 		error = look_up(a, r, l, rq->path);
 	else
 		warnx("out of memory");
-	for (size_t i = 0; !error && inlines_trouble(l, i, &path, &outcome); i++)
-		warnx("%s: %s", rq->path, dwarf_outcome_text(outcome));
+	for (size_t i = 0; !error && inlines_trouble(l, i, &path, &outcome, &remembered); i++)
+		warnx("%s: %s%s", rq->path, dwarf_outcome_text(outcome),
+		      remembered ? INLINES_REMEMBERED : "");
 	fetching_warn(o->fetch, rq->path);
 	for (size_t i = 0; !error && inlines_lacking(l, i, &path, &units); i++)
 		warnx("%s: " INLINES_LACKING, rq->path, units);

@@ -22,7 +22,7 @@
  * Of the sections, inflated: by the file's size, and at most. A section of zeros may be as small as zstd
  * makes it; sections that are one another's bytes cannot become more than the file could.
  */
-#define DWARF_IMAGE_RATIO_MAX 1032 /* deflate's own */
+#define DWARF_IMAGE_RATIO_MAX 64 /* debug information packs to a tenth at best */
 #define DWARF_IMAGE_BYTES_FREE (UINT64_C(16) << 20)
 #define DWARF_IMAGE_BYTES_MAX (UINT64_C(8) << 30)
 

@@ -13,9 +13,10 @@
 
 /*
  * Of the calling process, for the rest of its life: memory_max bytes of data beside what it has,
- * cpu_s seconds, no core file; it ends when parent does. A system call that it must not make fails
- * with EPERM; stat is by descriptor alone. Where the kernel, or what the process is in, refuses any of it, the process
- * exits with DWARF_SANDBOX_REFUSED. CPUs that the filter does not know have the limits alone.
+ * cpu_s seconds, no core file; it ends when parent does, and before all others where the machine has no memory left. A
+ * system call that it must not make fails with EPERM; stat is by descriptor alone. Where the kernel, or what the process is
+ * in, refuses any of it, the process exits with DWARF_SANDBOX_REFUSED. CPUs that the filter does not know have the limits
+ * alone.
  */
 #define DWARF_SANDBOX_REFUSED 3
 void dwarf_sandbox_enter(pid_t parent, uint64_t memory_max, unsigned int cpu_s);

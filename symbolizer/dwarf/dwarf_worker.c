@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,7 +22,10 @@
 #include "symbolizer/dwarf/dwarf_sandbox.h"
 
 #define READ_BYTES (64u << 10)
-#define ANSWER_BYTES_MAX (1u << 30)
+/* Of an answer: far more than names and lines of real code are. It is in our memory. */
+#define ANSWER_BYTES_FREE (UINT64_C(16) << 20)
+#define ANSWER_BYTES_EACH (UINT64_C(4) << 10) /* of an address */
+#define SLOW 4 /* seconds in which a process beside others has one of CPU time, at worst */
 #define NS UINT64_C(1000000000)
 
 struct worker {
@@ -30,6 +34,8 @@ struct worker {
 	int fd;	      /* where its answer comes from */
 	int requests; /* and its requests for files; -1: it has none */
 	uint64_t deadline_ns;
+	uint64_t memory;    /* bytes that it may have */
+	unsigned int cpu_s; /* seconds likewise */
 	struct buf answer;
 };
 
@@ -43,6 +49,7 @@ dwarf_outcome_text(enum dwarf_outcome outcome)
 		[DWARF_CRASHED] = "the process that read its debug information crashed",
 		[DWARF_LATE] = "its debug information took too long to read",
 		[DWARF_FAILED] = "there was no memory to read its debug information",
+		[DWARF_UNREAD] = "the time for debug information of other users' files is used up",
 		[DWARF_REFUSED] =
 			"seccomp(2) or another part of the sandbox is refused here, without which debug "
 			"information is not read",
@@ -98,7 +105,7 @@ seconds_of(const struct dwarf_job *job)
 }
 
 static void __attribute__((noreturn))
-work(const struct dwarf_job *job, int out, int requests, pid_t parent)
+work(const struct worker *w, const struct dwarf_job *job, int out, int requests, pid_t parent)
 {
 	const struct dwarf_source source = { .fd = job->fd,
 					     .alt_fd = job->alt_fd,
@@ -113,7 +120,7 @@ work(const struct dwarf_job *job, int out, int requests, pid_t parent)
 	/* Who no longer answers requests costs the files that were asked for, and no more. */
 	(void)signal(SIGPIPE, SIG_IGN);
 	close_others(job->fd, job->alt_fd, out, requests);
-	dwarf_sandbox_enter(parent, DWARF_WORKER_MEMORY_MAX, seconds_of(job));
+	dwarf_sandbox_enter(parent, w->memory, w->cpu_s);
 	/* Before it has read anything: whatever the file makes of it, it was sandboxed. */
 	if (write(out, &sandboxed, 1) != 1)
 		_exit(1);
@@ -164,7 +171,7 @@ start(struct worker *w, struct dwarf_job *job)
 	 */
 	w->pid = fork();
 	if (w->pid == 0)
-		work(job, ends[1], requests[1], parent);
+		work(w, job, ends[1], requests[1], parent);
 	if (w->pid < 0) {
 		close_pair(ends);
 		close_pair(requests);
@@ -176,15 +183,23 @@ start(struct worker *w, struct dwarf_job *job)
 	w->fd = ends[0];
 	w->requests = requests[0];
 	w->job = job;
-	w->deadline_ns = now_ns() + seconds_of(job) * NS;
+	w->deadline_ns = now_ns() + w->cpu_s * (job->others ? SLOW : 1) * NS;
 	buf_init(&w->answer);
 	return true;
 }
 
+static uint64_t
+milliseconds_of(const struct rusage *used)
+{
+	return (uint64_t)(used->ru_utime.tv_sec + used->ru_stime.tv_sec) * 1000 +
+		(uint64_t)(used->ru_utime.tv_usec + used->ru_stime.tv_usec) / 1000;
+}
+
 /* What became of it, once its answer has ended or it is too late. */
 static enum dwarf_outcome
-finish(struct worker *w, bool killed)
+finish(struct worker *w, struct dwarf_budget *budget, bool killed)
 {
+	struct rusage used = { 0 };
 	int status = 0;
 
 	/* Its pipe has ended: it is dying, or pretends to. */
@@ -192,9 +207,12 @@ finish(struct worker *w, bool killed)
 	close(w->fd);
 	if (w->requests >= 0)
 		close(w->requests);
-	while (waitpid(w->pid, &status, 0) < 0 && errno == EINTR)
+	while (wait4(w->pid, &status, 0, &used) < 0 && errno == EINTR)
 		;
-	if (buf_failed(&w->answer))
+	if (w->job->others)
+		dwarf_budget_return(budget, w->cpu_s, milliseconds_of(&used));
+	/* libdw ends the process where there is no memory. */
+	if (buf_failed(&w->answer) || (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_FAILURE))
 		return DWARF_FAILED;
 	if (killed || (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU))
 		return DWARF_LATE;
@@ -207,8 +225,9 @@ finish(struct worker *w, bool killed)
 static bool
 read_some(struct worker *w)
 {
+	const uint64_t max = ANSWER_BYTES_FREE + w->job->n * ANSWER_BYTES_EACH;
 	uint8_t *to = buf_reserve(&w->answer, READ_BYTES);
-	ssize_t n = to && w->answer.len < ANSWER_BYTES_MAX ? read(w->fd, to, READ_BYTES) : 0;
+	ssize_t n = to && w->answer.len < max ? read(w->fd, to, READ_BYTES) : 0;
 
 	if (n < 0 && errno == EINTR)
 		return true;
@@ -220,7 +239,10 @@ read_some(struct worker *w)
 
 struct run {
 	struct dwarf_job *jobs;
-	size_t nr, next; /* next: to be started */
+	size_t nr;
+	size_t next[2]; /* to be started: of ours and root's files, of those of others */
+	struct dwarf_budget *budget;
+	bool again; /* those that a share of the memory was too little for */
 	struct worker *workers;
 	struct pollfd *polled; /* two of each: its answer, its requests */
 	size_t nr_workers;
@@ -234,13 +256,41 @@ take_answer(struct run *run, struct worker *w, bool killed)
 	struct dwarf_job *job = w->job;
 	int error = 0;
 
-	job->outcome = finish(w, killed);
+	job->outcome = finish(w, run->budget, killed);
 	if (job->outcome == DWARF_DONE)
 		error = dwarf_answer_read(span_of(w->answer.p + 1, w->answer.len - 1), job,
 					  (size_t)(job - run->jobs), run->found, run->arg);
 	buf_done(&w->answer);
 	w->job = NULL;
 	return error;
+}
+
+/* The next job to be started, those of others last; NULL: there is none. */
+static struct dwarf_job *
+next_job(struct run *run)
+{
+	for (size_t others = 0; others < 2; others++)
+		while (run->next[others] < run->nr) {
+			struct dwarf_job *job = &run->jobs[run->next[others]++];
+
+			if (job->others == (others != 0) &&
+			    (!run->again || job->outcome == DWARF_FAILED))
+				return job;
+		}
+	return NULL;
+}
+
+/* Gives a job its part of the budget, and begins it. */
+static void
+begin(struct run *run, struct worker *w, struct dwarf_job *job)
+{
+	w->memory = dwarf_budget_memory(run->budget, job->others, run->nr_workers);
+	w->cpu_s = seconds_of(job);
+	if (job->others)
+		w->cpu_s = dwarf_budget_take(run->budget);
+	job->outcome = w->cpu_s ? DWARF_FAILED : DWARF_UNREAD;
+	if (w->cpu_s && !start(w, job) && job->others)
+		dwarf_budget_return(run->budget, w->cpu_s, 0);
 }
 
 /* 1: somebody works, 0: all is done. */
@@ -251,13 +301,10 @@ fill(struct run *run)
 
 	for (size_t i = 0; i < run->nr_workers; i++) {
 		struct worker *w = &run->workers[i];
+		struct dwarf_job *job;
 
-		while (!w->job && run->next < run->nr) {
-			struct dwarf_job *job = &run->jobs[run->next++];
-
-			if (!start(w, job))
-				job->outcome = DWARF_FAILED;
-		}
+		while (!w->job && (job = next_job(run)))
+			begin(run, w, job);
 		run->polled[2 * i] = (struct pollfd){ .fd = w->job ? w->fd : -1, .events = POLLIN };
 		run->polled[2 * i + 1] =
 			(struct pollfd){ .fd = w->job ? w->requests : -1, .events = POLLIN };
@@ -308,16 +355,32 @@ give_up(struct run *run)
 {
 	for (size_t i = 0; i < run->nr_workers; i++)
 		if (run->workers[i].job) {
-			(void)finish(&run->workers[i], true);
+			(void)finish(&run->workers[i], run->budget, true);
 			buf_done(&run->workers[i].answer);
 		}
 }
 
+/* Those that failed, one at a time, where a share is less than all. */
+static int
+run_again(struct run *run)
+{
+	int error = 0;
+
+	run->again = run->nr_workers > 1;
+	run->nr_workers = 1;
+	run->next[0] = run->next[1] = 0;
+	while (run->again && !error && fill(run))
+		error = wait_for_some(run);
+	return error;
+}
+
 int
-dwarf_workers_run(struct dwarf_job *jobs, size_t nr, size_t at_once, dwarf_job_fn *found, void *arg)
+dwarf_workers_run(struct dwarf_job *jobs, size_t nr, size_t at_once, struct dwarf_budget *budget,
+		  dwarf_job_fn *found, void *arg)
 {
 	struct run run = { .jobs = jobs,
 			   .nr = nr,
+			   .budget = budget,
 			   .nr_workers = at_once < nr ? at_once : nr,
 			   .found = found,
 			   .arg = arg };
@@ -331,6 +394,8 @@ dwarf_workers_run(struct dwarf_job *jobs, size_t nr, size_t at_once, dwarf_job_f
 		error = -FMT_E_NOMEM;
 	while (!error && fill(&run))
 		error = wait_for_some(&run);
+	if (!error)
+		error = run_again(&run);
 	if (run.workers)
 		give_up(&run);
 	free(run.workers);

@@ -11,10 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "symbolizer/dwarf/dwarf_budget.h"
 #include "symbolizer/dwarf/dwarf_file.h"
 
-#define DWARF_WORKER_MEMORY_MAX (UINT64_C(4) << 30)
-#define DWARF_WORKER_S 60 /* that it may take in all, with 1 more for each DWARF_WORKER_ADDRESSES */
+/* That it may take in all, with 1 more for each DWARF_WORKER_ADDRESSES; for files of others: dwarf_budget. */
+#define DWARF_WORKER_S 60
 #define DWARF_WORKER_ADDRESSES 10000
 
 enum dwarf_outcome {
@@ -24,6 +25,8 @@ enum dwarf_outcome {
 	DWARF_CRASHED, /* the worker ended by a signal */
 	DWARF_LATE,    /* it was killed: too much time */
 	DWARF_FAILED,  /* no process could be made, or memory is short */
+	/* No fault of the file: */
+	DWARF_UNREAD,  /* a file of others, and they have had their time */
 	DWARF_REFUSED, /* its worker could not be sandboxed, as none can be here */
 };
 /* "the worker that read it crashed" */
@@ -36,6 +39,7 @@ struct dwarf_job {
 	dwarf_split_fn *
 		split; /* opens files with its split units, in this process; NULL: there are none */
 	void *split_arg;
+	bool others; /* the file is neither root's nor ours: it has a part of the budget */
 	const uint64_t *addresses;
 	size_t n;
 	unsigned int seconds; /* that it may take; 0: DWARF_WORKER_S and what n is worth */
@@ -53,10 +57,11 @@ typedef int dwarf_job_fn(void *arg, size_t job, size_t i, const struct dwarf_fra
 			 size_t nr, bool partial);
 
 /*
- * Runs the jobs, at_once at a time, and calls back for each address that something is known of: only
- * when its job has ended well, jobs in any order. 0, -FMT_E_NOMEM, or what found returned.
+ * Runs the jobs, at_once at a time, those of files of others last, and calls back for each address that
+ * something is known of: only when its job has ended well, jobs in any order. All that run share the memory of the
+ * budget; one whose share was too small runs again, alone, with all of it. 0, -FMT_E_NOMEM, or what found returned.
  */
-int dwarf_workers_run(struct dwarf_job *jobs, size_t nr, size_t at_once, dwarf_job_fn *found,
-		      void *arg);
+int dwarf_workers_run(struct dwarf_job *jobs, size_t nr, size_t at_once,
+		      struct dwarf_budget *budget, dwarf_job_fn *found, void *arg);
 
 #endif

@@ -330,13 +330,16 @@ load_warn_inlines(const struct load *l)
 {
 	enum dwarf_outcome outcome;
 	const char *object;
+	bool remembered;
 	uint32_t units;
 
-	for (size_t i = 0; l->inlines && inlines_trouble(l->inlines, i, &object, &outcome); i++) {
+	for (size_t i = 0;
+	     l->inlines && inlines_trouble(l->inlines, i, &object, &outcome, &remembered); i++) {
 		char *path = escape_dup(object);
 
-		screen_text_warn("%s: %s: no lines and no inlined functions: %s", l->set.path,
-				 path ? path : "a file", dwarf_outcome_text(outcome));
+		screen_text_warn("%s: %s: no lines and no inlined functions: %s%s", l->set.path,
+				 path ? path : "a file", dwarf_outcome_text(outcome),
+				 remembered ? INLINES_REMEMBERED : "");
 		free(path);
 	}
 	for (size_t i = 0; l->inlines && inlines_lacking(l->inlines, i, &object, &units); i++) {

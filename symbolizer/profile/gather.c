@@ -54,8 +54,10 @@ gather_new(struct record_stream *stream, const struct profile_options *options)
 	g->raw.logs = options->each_sample;
 	g->raw.row_times = options->filter && filter_by_leaf(options->filter);
 	g->strings = intern_new(GATHER_STRINGS_BYTES_MAX);
-	if (g->strings)
+	if (g->strings) {
+		intern_keep_short(g->strings);
 		g->replay = replay_new(stream, g->strings, &o);
+	}
 	if (g->replay) {
 		g->whos = who_finder_new(g->replay, g->strings, &g->raw, options);
 		g->finder = place_finder_new(g->replay, g->strings, &g->raw, options->jit,

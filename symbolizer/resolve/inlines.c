@@ -8,7 +8,9 @@
 #include "format/bytes/slots.h"
 #include "symbolizer/dwarf/dwarf_answer.h"
 #include "symbolizer/dwarf/dwarf_cache.h"
+#include "symbolizer/dwarf/dwarf_failures.h"
 #include "symbolizer/object/cpus_here.h"
+#include "symbolizer/object/file_owner.h"
 #include "symbolizer/object/object_store.h"
 
 #define AT_ONCE_MAX 8 /* workers */
@@ -37,6 +39,7 @@ struct asked {
 struct trouble {
 	const char *path;
 	enum dwarf_outcome outcome;
+	bool remembered; /* of an earlier look */
 };
 
 struct lacking {
@@ -60,6 +63,7 @@ struct inlines {
 	size_t nr_lacking, cap_lacking;
 	bool refused; /* the sandbox of workers: told */
 	size_t at_once;
+	struct dwarf_budget budget; /* of all that are looked up */
 };
 
 struct inlines *
@@ -72,6 +76,7 @@ inlines_new(struct resolver *resolver, const char *cache_dir)
 	l->resolver = resolver;
 	l->cache_dir = cache_dir;
 	l->at_once = cpus_here(AT_ONCE_MAX);
+	dwarf_budget_init(&l->budget);
 	return l;
 }
 
@@ -163,7 +168,8 @@ struct search {
 	struct dwarf_job *jobs;	     /* an object each */
 	struct split_files *splits;  /* theirs */
 	struct dwarf_cache **caches; /* theirs; NULL: none */
-	bool *partial;		     /* addresses of which something is missing here */
+	struct dwarf_failures *failures;
+	bool *partial; /* addresses of which something is missing here */
 	size_t nr_jobs;
 };
 
@@ -222,6 +228,34 @@ open_split(void *arg, const char *dir, const char *name)
 	return resolver_split(f->resolver, f->object, dir, name);
 }
 
+/* By what asked for it. */
+static const char *
+object_path(const struct inlines *l, const struct object *object)
+{
+	for (size_t i = 0; i < l->nr_asked; i++)
+		if (l->asked[i].frame.object == object)
+			return l->asked[i].frame.dso_path;
+	return "[unknown]";
+}
+
+/* A file that could not be read is told once, and not read again. A refused sandbox is the same for all, and told once. */
+static int
+note_trouble(struct inlines *l, struct object *object, enum dwarf_outcome outcome, bool remembered)
+{
+	const bool refused = outcome == DWARF_REFUSED;
+
+	object->debug_bad = true;
+	if (outcome == DWARF_NONE || (refused && l->refused))
+		return 0;
+	l->refused |= refused;
+	if (array_reserve(l->troubles, l->nr_troubles, l->cap_troubles, 1) < 0)
+		return -FMT_E_NOMEM;
+	l->troubles[l->nr_troubles++] =
+		(struct trouble){ refused ? "all objects" : object_path(l, object), outcome,
+				  remembered };
+	return 0;
+}
+
 /* Those addresses of one object, [first, end), that the cache has not, go to *nr and behind. */
 static int
 add_job(struct search *s, size_t first, size_t end, size_t *nr)
@@ -230,9 +264,14 @@ add_job(struct search *s, size_t first, size_t end, size_t *nr)
 	struct dwarf_cache *cache = NULL;
 	struct dwarf_frame frames[DWARF_FRAMES_MAX];
 	const size_t begin = *nr;
+	enum dwarf_outcome outcome;
 	size_t nr_frames;
 	int error = 0;
 
+	if (object->debug_bad)
+		return 0;
+	if (dwarf_failures_find(s->failures, object->debug_fd, &outcome))
+		return note_trouble(s->l, object, outcome, true);
 	/* Who made a recording chose what an entry of its files would be known again by. */
 	if (s->l->cache_dir && !object->stored)
 		cache = dwarf_cache_open(s->l->cache_dir, &object->build_id, object->debug_fd,
@@ -255,6 +294,7 @@ add_job(struct search *s, size_t first, size_t end, size_t *nr)
 	s->splits[s->nr_jobs] = (struct split_files){ s->l->resolver, object };
 	s->jobs[s->nr_jobs] = (struct dwarf_job){ .fd = object->debug_fd,
 						  .alt_fd = object->alt_fd,
+						  .others = !file_owner_trusts(object->debug_fd),
 						  .split = open_split,
 						  .split_arg = &s->splits[s->nr_jobs],
 						  .addresses = &s->addresses[begin],
@@ -299,16 +339,6 @@ save_caches(struct search *s)
 	return error;
 }
 
-/* By what asked for it. */
-static const char *
-object_path(const struct inlines *l, const struct object *object)
-{
-	for (size_t i = 0; i < l->nr_asked; i++)
-		if (l->asked[i].frame.object == object)
-			return l->asked[i].frame.dso_path;
-	return "[unknown]";
-}
-
 /* An object is asked for more addresses now and then, and not always of the same units. */
 static int
 note_lacking(struct inlines *l, const struct object *object, uint32_t units)
@@ -327,35 +357,24 @@ note_lacking(struct inlines *l, const struct object *object, uint32_t units)
 	return 0;
 }
 
-/* A file that could not be read is told once, and not read again. */
 static int
 note_troubles(struct search *s)
 {
 	struct inlines *l = s->l;
+	int error = 0;
 
-	for (size_t i = 0; i < s->nr_jobs; i++) {
+	for (size_t i = 0; !error && i < s->nr_jobs; i++) {
 		const struct dwarf_job *job = &s->jobs[i];
-		const size_t first = (size_t)(job->addresses - s->addresses);
-		struct object *object = s->wanted[first].object;
+		struct object *object = s->wanted[job->addresses - s->addresses].object;
 
-		if (job->outcome == DWARF_DONE && job->lacking > 0 &&
-		    note_lacking(l, object, job->lacking) < 0)
-			return -FMT_E_NOMEM;
-		if (job->outcome == DWARF_DONE)
-			continue;
-		object->debug_bad = true;
-		/* That is the same for all, and told once. */
-		if (job->outcome == DWARF_NONE || (job->outcome == DWARF_REFUSED && l->refused))
-			continue;
-		l->refused |= job->outcome == DWARF_REFUSED;
-		if (array_reserve(l->troubles, l->nr_troubles, l->cap_troubles, 1) < 0)
-			return -FMT_E_NOMEM;
-		l->troubles[l->nr_troubles++] = (struct trouble){ job->outcome == DWARF_REFUSED
-									  ? "all objects"
-									  : object_path(l, object),
-								  job->outcome };
+		if (job->outcome != DWARF_DONE) {
+			dwarf_failures_add(s->failures, job->fd, job->outcome);
+			error = note_trouble(l, object, job->outcome, false);
+		} else if (job->lacking > 0) {
+			error = note_lacking(l, object, job->lacking);
+		}
 	}
-	return 0;
+	return error;
 }
 
 static int
@@ -370,7 +389,8 @@ search_all(struct inlines *l, size_t first)
 	s.splits = calloc(s.nr + 1, sizeof(*s.splits));
 	s.caches = calloc(s.nr + 1, sizeof(*s.caches));
 	s.partial = calloc(s.nr + 1, sizeof(*s.partial));
-	if (s.wanted && s.addresses && s.jobs && s.splits && s.caches && s.partial) {
+	s.failures = dwarf_failures_open(l->cache_dir);
+	if (s.failures && s.wanted && s.addresses && s.jobs && s.splits && s.caches && s.partial) {
 		for (size_t i = 0; i < s.nr; i++) {
 			const struct known *k = &l->known[first + i];
 
@@ -381,7 +401,8 @@ search_all(struct inlines *l, size_t first)
 			qsort(s.wanted, s.nr, sizeof(*s.wanted), compare_wanted);
 		error = make_jobs(&s);
 		if (!error)
-			error = dwarf_workers_run(s.jobs, s.nr_jobs, l->at_once, take_found, &s);
+			error = dwarf_workers_run(s.jobs, s.nr_jobs, l->at_once, &l->budget,
+						  take_found, &s);
 	}
 	if (!error)
 		error = note_troubles(&s);
@@ -389,6 +410,7 @@ search_all(struct inlines *l, size_t first)
 		error = save_caches(&s);
 	for (size_t i = 0; i < s.nr_jobs; i++)
 		dwarf_cache_free(s.caches[i]);
+	dwarf_failures_close(s.failures);
 	free(s.wanted);
 	free(s.addresses);
 	free(s.jobs);
@@ -466,12 +488,14 @@ inlines_run(struct inlines *l, inlines_fn *take, void *arg)
 }
 
 bool
-inlines_trouble(const struct inlines *l, size_t i, const char **ret_path, enum dwarf_outcome *ret)
+inlines_trouble(const struct inlines *l, size_t i, const char **ret_path, enum dwarf_outcome *ret,
+		bool *ret_remembered)
 {
 	if (i >= l->nr_troubles)
 		return false;
 	*ret_path = l->troubles[i].path;
 	*ret = l->troubles[i].outcome;
+	*ret_remembered = l->troubles[i].remembered;
 	return true;
 }
 

@@ -39,9 +39,13 @@ typedef int inlines_fn(void *arg, uint32_t number, const struct frame *frames, s
  */
 int inlines_run(struct inlines *l, inlines_fn *take, void *arg);
 
-/* What became of the i-th file whose debug information was read, or not; false: there are no more. */
+/*
+ * What became of the i-th file whose debug information was read, or not; false: there are no more. Remembered: an
+ * earlier look found it, and this one did not read the file.
+ */
+#define INLINES_REMEMBERED ", as an earlier look within the hour found"
 bool inlines_trouble(const struct inlines *l, size_t i, const char **ret_path,
-		     enum dwarf_outcome *ret);
+		     enum dwarf_outcome *ret, bool *ret_remembered);
 
 /*
  * The i-th object with units whose functions were split off to files that are not here, and how many units

@@ -14,6 +14,8 @@ name_room_init(struct name_room *n, bool no_demangle, enum demangle_style style)
 {
 	*n = (struct name_room){ .no_demangle = no_demangle, .style = style };
 	n->strings = intern_new(INTERN_BYTES_MAX);
+	if (n->strings)
+		intern_keep_short(n->strings);
 	return n->strings != NULL;
 }
 

@@ -34,7 +34,8 @@ struct intern {
 	struct arena *arena; /* newest first */
 	size_t bytes;	     /* of the strings, with what is kept of each */
 	size_t bytes_max;
-	size_t long_bytes; /* of those that are longer than INTERN_SHORT_MAX */
+	size_t long_bytes; /* of those that are longer than INTERN_SHORT_MAX, */
+	size_t long_max;   /* and may be */
 	uint64_t left_out;
 	uint64_t seed; /* of the hashes: no file can be made whose names have one slot */
 };
@@ -52,9 +53,15 @@ intern_new(size_t bytes_max)
 		return NULL;
 	}
 	t->nr_slots = SLOTS_FIRST;
-	t->bytes_max = bytes_max;
+	t->bytes_max = t->long_max = bytes_max;
 	arc4random_buf(&t->seed, sizeof(t->seed));
 	return t;
+}
+
+void
+intern_keep_short(struct intern *t)
+{
+	t->long_max = t->bytes_max / 2;
 }
 
 void
@@ -147,7 +154,7 @@ intern_has_room(const struct intern *t, size_t len, const size_t *owner, const s
 	/* What stands for those left out may have come on top. */
 	const size_t left = t->bytes < t->bytes_max ? t->bytes_max - t->bytes : 0;
 
-	if (need > left || (is_long && t->long_bytes + need > t->bytes_max / 2))
+	if (need > left || (is_long && t->long_bytes + need > t->long_max))
 		return false;
 	if (owner && *owner + need > (left + *owner) / INTERN_OWNER_PART)
 		return false;

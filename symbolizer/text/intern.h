@@ -13,8 +13,7 @@
 
 /* Longer strings are cut: no name or path that a person reads is near it. */
 #define INTERN_LENGTH_MAX 4095
-/* Those that are longer than this have half of the room at most: a few long ones never cost all others theirs. */
-#define INTERN_SHORT_MAX 255
+#define INTERN_SHORT_MAX 255 /* for intern_keep_short() */
 
 /* 500,000 names of the usual length of C++ names. */
 #define INTERN_BYTES_MAX (64u << 20)
@@ -31,6 +30,11 @@ struct intern;
  */
 struct intern *intern_new(size_t bytes_max);
 void intern_free(struct intern *t);
+/*
+ * For strings of many who do not know each other: those above INTERN_SHORT_MAX have half of the room at most, so that
+ * a few long ones never cost all others theirs.
+ */
+void intern_keep_short(struct intern *t);
 
 /* The one copy of len bytes of s (up to a NUL among them); NULL: out of memory. */
 const char *intern_add(struct intern *t, const char *s, size_t len);

@@ -62,4 +62,122 @@ in_range "$(jq '[.rows[] | select(.symbol == "[name left out]") | .samples] | ad
 	"reader_names_full: and has lost the others"
 like "$(cat err)" "names of functions.* were left out [0-9]+ times, the first of them of $TMP/hostile" "reader_names_full: it is said whose were left out"
 
+# --- dwarf_inflate: programs whose debug information becomes much ---------------------------------
+
+cat >measure.py <<'END'
+import os, resource, sys
+pid = os.fork()
+if pid == 0:
+    os.execvp(sys.argv[2], sys.argv[2:])
+_, status, used = os.wait4(pid, 0)
+with open(sys.argv[1], "w") as out:
+    print(os.waitstatus_to_exitcode(status), used.ru_maxrss // 1024, file=out)
+END
+cat >lines.c <<'C'
+volatile char pages[64][4096] __attribute__((aligned(4096)));
+static inline void touch(int i) { pages[i][0] = 1; }
+__attribute__((noinline)) void work(void) { for (int i = 0; i < 64; i++) touch(i); }
+int main(void) { work(); return 0; }
+C
+for name in plain packed ranges origins; do
+	gcc -O1 -g -gdwarf-4 -fno-omit-frame-pointer -no-pie -Wl,--build-id=uuid -o $name lines.c || bail "gcc failed"
+done
+# Its line program is 1 GiB of zeros that zlib packs.
+python3 - packed <<'PY' || bail "no packed program"
+import struct, sys, zlib
+b = bytearray(open(sys.argv[1], "rb").read())
+shoff, = struct.unpack_from("<Q", b, 40)
+shentsize, shnum, shstrndx = struct.unpack_from("<HHH", b, 58)
+section = lambda i: shoff + i * shentsize
+names, = struct.unpack_from("<Q", b, section(shstrndx) + 24)
+for i in range(shnum):
+    name, = struct.unpack_from("<I", b, section(i))
+    if b[names + name:].startswith(b".debug_line\0"):
+        z = zlib.compressobj(1)
+        packed = struct.pack("<IIQQ", 1, 0, 1 << 30, 1) + b"".join(z.compress(bytes(1 << 24)) for _ in range(64)) + z.flush()
+        flags, = struct.unpack_from("<Q", b, section(i) + 8)
+        struct.pack_into("<Q", b, section(i) + 8, flags | 0x800)
+        struct.pack_into("<QQ", b, section(i) + 24, len(b), len(packed))
+        b += packed
+        break
+open(sys.argv[1], "wb").write(b)
+PY
+# 20,000 units have one list of 20,000 ranges each.
+ranges_s=$(cat <<'S'
+.section .debug_abbrev
+.byte 1, 0x11, 0, 0x55, 0x17, 0, 0, 0
+.section .debug_info
+.rept 20000
+.long 12
+.value 4
+.long 0
+.byte 8
+.byte 1
+.long 0
+.endr
+.section .debug_ranges
+.set at, 0
+.rept 20000
+.quad work + at % 4, work + at % 4 + 200
+.set at, at + 1
+.endr
+.quad 0, 0
+S
+)
+echo "$ranges_s" >ranges.s
+gcc -O1 -no-pie -Wl,--build-id=uuid -o ranges lines.c ranges.s || bail "gcc failed"
+# 100,000 calls are inlined into one another, each is of the function behind it, and its name is that of the one behind that.
+python3 - >origins.s <<'PY'
+n = 100000
+print(""".section .debug_abbrev
+.byte 1, 0x11, 1, 0x11, 1, 0x12, 7, 0, 0
+.byte 2, 0x2e, 1, 0x11, 1, 0x12, 7, 0, 0
+.byte 3, 0x1d, 1, 0x31, 0x13, 0x11, 1, 0x12, 7, 0, 0
+.byte 4, 0x2e, 0, 0x31, 0x13, 0, 0, 0
+.section .debug_info
+start: .long end - start - 4
+.value 4
+.long 0
+.byte 8
+.byte 1
+.quad work, 200
+.byte 2
+.quad work, 200""")
+for i in range(n):
+    print(f".byte 3\n.long o{i} - start\n.quad work, 200")
+print(".zero %d" % (n + 1))
+for i in range(n):
+    print(f"o{i}: .byte 4\n.long o{(i + 1) % n} - start")
+print(".byte 0\nend:")
+PY
+gcc -O1 -no-pie -Wl,--build-id=uuid -o origins lines.c origins.s || bail "gcc failed"
+[ "$(id -u)" = 0 ] && chown 64321 packed ranges origins
+export XDG_CACHE_HOME=$TMP/cache && mkdir cache
+"$SPOOR" record -q -e minor-faults:u -c 1 -o dwarf.spoor -- sh -c './packed; ./ranges; ./origins; ./plain'
+available=$(awk '/^MemAvailable/ { print int($2 / 1024) }' /proc/meminfo)
+look() # NAME
+{
+	python3 measure.py measured "$SPOOR" export -f folded -i dwarf.spoor -o "$1.folded" 2>"$1.err"
+	read -r status mib <measured
+	is "$status" 0 "dwarf_inflate: $1"
+	ok "dwarf_inflate: $1: each process has $mib MiB, a quarter of $available at most, and below 1 GiB" \
+		[ "$mib" -lt $((available / 4 < 1024 ? available / 4 : 1024)) ]
+	like "$(grep '^plain.*touch' "$1.folded")" ';work;touch [0-9]+' "dwarf_inflate: $1: the others have their inlined functions"
+}
+look first
+for name in packed ranges; do
+	like "$(cat first.err)" "/$name: no lines and no inlined functions: [^,]*$" "dwarf_inflate: $name: it is said why it has none"
+	unlike "$(cat first.err)" "/$name: .*earlier look" "dwarf_inflate: $name: by this look"
+done
+diag_file first.err
+look second
+for name in packed ranges; do
+	like "$(cat second.err)" "/$name: no lines and no inlined functions: .*, as an earlier look within the hour found$" \
+		"dwarf_inflate: $name: it is not read a second time"
+done
+# Another file by that path is read.
+touch ranges
+look third
+unlike "$(grep /ranges: third.err)" "earlier look" "dwarf_inflate: a file that was changed is read again"
+
 done_testing

@@ -2,6 +2,7 @@
 /* Workers that crash, loop, eat memory, or try what they must not; the others' answers stand. */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -59,9 +60,16 @@ loop(void)
 static void
 eat(void)
 {
-	for (size_t n = 0; n < 2 * DWARF_WORKER_MEMORY_MAX; n += 64u << 20)
+	for (size_t n = 0; n < 2 * DWARF_BUDGET_MEMORY_MAX; n += 64u << 20)
 		if (malloc(64u << 20) == NULL)
 			exit(1);
+}
+
+static void
+eat_forty(void)
+{
+	if (malloc(40u << 20) == NULL)
+		exit(1);
 }
 
 /* Does what a process that is somebody else's would do first; ends when it could. */
@@ -131,6 +139,7 @@ fopen(const char *path, const char *mode)
 }
 
 static size_t answered[JOBS];
+static struct dwarf_budget budget;
 
 static int
 count(void *arg, size_t job, size_t i, const struct dwarf_frame *frames, size_t nr, bool partial)
@@ -140,6 +149,14 @@ count(void *arg, size_t job, size_t i, const struct dwarf_frame *frames, size_t 
 	assert_int_equal(i, 0);
 	assert_string_equal(frames[nr - 1].function, "main");
 	answered[job]++;
+	return 0;
+}
+
+static int
+count_any(void *arg, size_t job, size_t i, const struct dwarf_frame *frames, size_t nr,
+	  bool partial)
+{
+	(void)arg, (void)job, (void)i, (void)frames, (void)nr, (void)partial;
 	return 0;
 }
 
@@ -176,7 +193,7 @@ run_with(void (*meets)(void), unsigned int seconds, enum dwarf_outcome want)
 					      .before = i == 2 ? meets : NULL,
 					      .seconds = i == 2 ? seconds : 0 };
 	memset(answered, 0, sizeof(answered));
-	assert_int_equal(dwarf_workers_run(jobs, JOBS, 2, count, NULL), 0);
+	assert_int_equal(dwarf_workers_run(jobs, JOBS, 2, &budget, count, NULL), 0);
 	for (size_t i = 0; i < JOBS; i++) {
 		assert_int_equal(jobs[i].outcome, i == 2 ? want : DWARF_DONE);
 		assert_int_equal(answered[i], jobs[i].outcome == DWARF_DONE);
@@ -199,11 +216,121 @@ test_loops(void **state)
 	run_with(loop, 1, DWARF_LATE);
 }
 
+/* Four that loop, of a user who has four seconds: all are ended, each with a part of what is left. */
+static void
+test_others_have_their_time(void **state)
+{
+	const char *path = lab_build("worker", source, 0, "-g -O2");
+	const uint64_t address = address_of_main(path);
+	struct dwarf_budget four = { .memory = budget.memory, .others_ms = 4000 };
+	struct dwarf_job jobs[8];
+	size_t late = 0, unread = 0;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	(void)state;
+	assert_true(fd >= 0);
+	for (size_t i = 0; i < 8; i++)
+		jobs[i] = (struct dwarf_job){ .fd = fd,
+					      .alt_fd = -1,
+					      .addresses = &address,
+					      .n = 1,
+					      .others = i < 7,
+					      .before = i < 7 ? loop : NULL };
+	memset(answered, 0, sizeof(answered));
+	assert_int_equal(dwarf_workers_run(jobs, 8, 2, &four, count_any, NULL), 0);
+	for (size_t i = 0; i < 7; i++) {
+		late += jobs[i].outcome == DWARF_LATE;
+		unread += jobs[i].outcome == DWARF_UNREAD;
+	}
+	assert_int_equal(late + unread, 7);
+	assert_in_range(late, 3, 4);
+	assert_int_equal(jobs[7].outcome, DWARF_DONE);
+	assert_true(four.others_ms < 1000);
+	close(fd);
+}
+
+/* Both at a time have no more than all; one that needs more than a half runs again, alone. */
+static void
+test_memory_is_shared(void **state)
+{
+	const char *path = lab_build("worker", source, 0, "-g -O2");
+	const uint64_t address = address_of_main(path);
+	struct dwarf_budget small = { .memory = 64u << 20, .others_ms = 1000 };
+	struct dwarf_job jobs[2];
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	(void)state;
+	assert_true(fd >= 0);
+	for (size_t i = 0; i < 2; i++)
+		jobs[i] = (struct dwarf_job){ .fd = fd,
+					      .alt_fd = -1,
+					      .addresses = &address,
+					      .n = 1,
+					      .before = i ? eat_forty : eat };
+	memset(answered, 0, sizeof(answered));
+	assert_int_equal(dwarf_workers_run(jobs, 2, 2, &small, count_any, NULL), 0);
+	assert_int_equal(jobs[0].outcome, DWARF_FAILED);
+	assert_int_equal(jobs[1].outcome, DWARF_DONE);
+	for (uint64_t n = 1; n < 100; n++) {
+		assert_true(n * dwarf_budget_memory(&budget, false, n) <= budget.memory);
+		assert_true(n * dwarf_budget_memory(&budget, true, n) <=
+			    DWARF_BUDGET_OTHERS_MEMORY_MAX);
+	}
+	close(fd);
+}
+
+/* The number in a file; -1. */
+static int
+number_in(const char *path)
+{
+	char text[64] = "";
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd >= 0 && read(fd, text, sizeof(text) - 1) <= 0)
+		text[0] = '\0';
+	if (fd >= 0)
+		close(fd);
+	return text[0] ? (int)strtol(text, NULL, 10) : -1;
+}
+
+static _Atomic bool watching;
+
+/* Whether a child of the main thread said that it goes first. */
+static void *
+watch_children(void *arg)
+{
+	bool *seen = arg;
+	char path[64];
+
+	while (watching) {
+		snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+		snprintf(path, sizeof(path), "/proc/%d/oom_score_adj", number_in(path));
+		*seen |= number_in(path) == 1000;
+		usleep(1000);
+	}
+	return NULL;
+}
+
+static void
+test_goes_first(void **state)
+{
+	pthread_t watcher;
+	bool seen = false;
+
+	(void)state;
+	watching = true;
+	assert_int_equal(pthread_create(&watcher, NULL, watch_children, &seen), 0);
+	run_with(loop, 1, DWARF_LATE);
+	watching = false;
+	pthread_join(watcher, NULL);
+	assert_true(seen);
+}
+
 static void
 test_eats(void **state)
 {
 	(void)state;
-	run_with(eat, 0, DWARF_CRASHED);
+	run_with(eat, 0, DWARF_FAILED);
 }
 
 static void
@@ -249,7 +376,7 @@ test_refused(void **state)
 	pid = fork();
 	if (pid == 0) {
 		without_seccomp();
-		assert_int_equal(dwarf_workers_run(&job, 1, 1, count, NULL), 0);
+		assert_int_equal(dwarf_workers_run(&job, 1, 1, &budget, count, NULL), 0);
 		assert_int_equal(job.outcome, DWARF_REFUSED);
 		assert_int_equal(answered[0], 0);
 		_exit(0);
@@ -302,10 +429,10 @@ test_no_file(void **state)
 	assert_true(fd >= 0);
 	jobs[0] = (struct dwarf_job){ .fd = fd, .alt_fd = -1, .addresses = &address, .n = 1 };
 	jobs[1] = (struct dwarf_job){ .fd = -1, .alt_fd = -1, .addresses = &address, .n = 1 };
-	assert_int_equal(dwarf_workers_run(jobs, 2, 8, count, NULL), 0);
+	assert_int_equal(dwarf_workers_run(jobs, 2, 8, &budget, count, NULL), 0);
 	assert_int_equal(jobs[0].outcome, DWARF_DAMAGED);
 	assert_int_equal(jobs[1].outcome, DWARF_DAMAGED);
-	assert_int_equal(dwarf_workers_run(jobs, 0, 8, count, NULL), 0);
+	assert_int_equal(dwarf_workers_run(jobs, 0, 8, &budget, count, NULL), 0);
 	close(fd);
 }
 
@@ -313,11 +440,19 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_crashes), cmocka_unit_test(test_loops),
-		cmocka_unit_test(test_eats),	cmocka_unit_test(test_breaks_out),
-		cmocka_unit_test(test_no_file), cmocka_unit_test(test_uses_no_stdio),
-		cmocka_unit_test(test_refused), cmocka_unit_test(test_claims),
+		cmocka_unit_test(test_crashes),
+		cmocka_unit_test(test_loops),
+		cmocka_unit_test(test_eats),
+		cmocka_unit_test(test_breaks_out),
+		cmocka_unit_test(test_no_file),
+		cmocka_unit_test(test_uses_no_stdio),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_claims),
+		cmocka_unit_test(test_others_have_their_time),
+		cmocka_unit_test(test_memory_is_shared),
+		cmocka_unit_test(test_goes_first),
 	};
 
+	dwarf_budget_init(&budget);
 	return cmocka_run_group_tests_name("dwarf_worker", tests, NULL, NULL);
 }

@@ -102,6 +102,7 @@ test_long_ones(void **state)
 {
 	struct intern *t = intern_new(1 << 20);
 
+	intern_keep_short(t);
 	assert_true(add_many(t, 'a', 10000, INTERN_SHORT_MAX + 1, NULL, NULL) <
 		    (1 << 19) / INTERN_SHORT_MAX);
 	assert_true(add_many(t, 'b', 10000, INTERN_SHORT_MAX, NULL, NULL) >
