@@ -11,6 +11,7 @@
 
 #include "daemon/config/config_value.h"
 #include "daemon/control/capture_calls.h"
+#include "daemon/control/cpu_use_json.h"
 #include "daemon/process/log.h"
 #include "daemon/process/log_kept.h"
 #include "daemon/stream/flight.h"
@@ -97,6 +98,7 @@ add_stream(json_t *j, const struct streams_status *s)
 		json_object_set_new(j, "suspended", json_boolean(s->base.suspended)) |
 		set_int(j, "cpus_online", s->base.cpus) |
 		json_object_set_new(j, "cpu_percent", json_real(s->cpu_percent)) |
+		json_object_set_new(j, "cpu_use", cpu_use_json(s)) |
 		set_int(j, "rss_bytes", s->rss_bytes) |
 		set_int(j, "written_bytes_per_s", s->written_bytes_per_s) |
 		set_int(j, "captures", s->captures) |

@@ -10,6 +10,7 @@
 #include <bsd/stdlib.h>
 
 #include "daemon/config/config_value.h"
+#include "daemon/ctl/ctl_cpu_use.h"
 #include "daemon/ctl/ctl_option.h"
 #include "daemon/ctl/ctl_print.h"
 #include "format/bytes/time_text.h"
@@ -177,6 +178,7 @@ print_status(const json_t *status)
 	       json_number_value(json_object_get(status, "cpu_percent")),
 	       ctl_print_size(a, ctl_command_number(status, "rss_bytes")),
 	       ctl_print_size(b, ctl_command_number(status, "written_bytes_per_s")));
+	ctl_cpu_use_print(json_object_get(status, "cpu_use"));
 	print_archive(status);
 	printf("captures    %lld running\n", ctl_command_number(status, "captures"));
 	if (*text(status, "flight_recorder") &&

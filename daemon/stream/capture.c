@@ -192,6 +192,43 @@ tell_end(struct capture *c, int error, const char *why)
 	c->waiter = (struct capture_waiter){ NULL, NULL, NULL };
 }
 
+/* --- what they cost ---------------------------------------------------------------------- */
+
+static struct capture_cpu *
+cpu_of(struct capture_set *set, uid_t uid)
+{
+	struct capture_cpu *last = &set->cpu[CAPTURE_CPU_USERS - 1];
+
+	for (struct capture_cpu *at = set->cpu; at < last; at++)
+		if (at->ns == 0 || at->uid == uid)
+			return at;
+	return last;
+}
+
+static void
+account(struct capture_set *set, struct capture *c, const struct session_stats *stats)
+{
+	const bool last = cpu_of(set, c->uid) == &set->cpu[CAPTURE_CPU_USERS - 1];
+	struct capture_cpu *to = cpu_of(set, c->uid);
+
+	if (stats->cpu_ns <= c->cpu_ns)
+		return;
+	to->uid = last ? UINT32_MAX : c->uid;
+	to->ns += stats->cpu_ns - c->cpu_ns;
+	c->cpu_ns = stats->cpu_ns;
+}
+
+uint64_t
+capture_set_cpu(const struct capture_set *set, struct capture_cpu ret[CAPTURE_CPU_USERS])
+{
+	uint64_t ns = 0;
+
+	memcpy(ret, set->cpu, sizeof(set->cpu));
+	for (size_t i = 0; i < CAPTURE_CPU_USERS; i++)
+		ns += ret[i].ns;
+	return ns;
+}
+
 /* Its thread has ended, or is to be waited for. */
 static void
 capture_end(struct capture_set *set, struct capture *c)
@@ -204,6 +241,7 @@ capture_end(struct capture_set *set, struct capture *c)
 	give_up_slot(set, c);
 	p->elapsed_ns = elapsed_ns(c);
 	r = session_thread_close(c->thread, &p->stats, &error);
+	account(set, c, &p->stats);
 	owe(set, c->uid, p->stats.owed_ns);
 	strlcpy(p->file, c->file, sizeof(p->file));
 	if (c->out && client_file_is_full(c->out))
@@ -302,15 +340,19 @@ capture_begin(struct capture *c)
 void
 capture_set_dispatch(struct capture_set *set)
 {
+	struct session_stats stats;
 	struct capture *c, *next;
 
 	TAILQ_FOREACH_SAFE(c, &set->list, entry, next) {
 		if (!c->progress.begun && session_thread_opened(c->thread))
 			capture_begin(c);
-		if (session_thread_ended(c->thread))
+		if (session_thread_ended(c->thread)) {
 			capture_end(set, c);
-		else
-			look_at_clock(set, c);
+			continue;
+		}
+		session_thread_stats(c->thread, &stats);
+		account(set, c, &stats);
+		look_at_clock(set, c);
 	}
 	capture_reap(set);
 	capture_share_cpu(set, 0);

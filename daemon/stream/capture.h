@@ -32,6 +32,15 @@ uint32_t capture_set_running(const struct capture_set *set);
 bool capture_set_busy(const struct capture_set *set);
 bool capture_set_alive(struct capture_set *set, uint64_t now_ns);
 
+/* CPU time that captures of a user have taken since the daemon was started; the last one is of all whom there was no room for. */
+struct capture_cpu {
+	uint32_t uid; /* UINT32_MAX: the last one */
+	uint64_t ns;  /* 0: none */
+};
+#define CAPTURE_CPU_USERS 16
+/* The same; returns the sum. */
+uint64_t capture_set_cpu(const struct capture_set *set, struct capture_cpu ret[CAPTURE_CPU_USERS]);
+
 struct capture_progress {
 	uint64_t id;
 	bool begun, ended;

@@ -19,6 +19,7 @@ struct capture {
 	uint64_t asked_ns, begun_ns;
 	uint64_t over_ns; /* since when it has no slot any more; 0: it has one */
 	uid_t uid;
+	uint64_t cpu_ns;	 /* that is in its user's account */
 	struct client_file *out; /* NULL: into the archive */
 	bool given_up;		 /* its file */
 	struct archive *archive;
@@ -51,6 +52,7 @@ struct capture_set {
 	unsigned int seconds;	    /* waited for clients' files at the end */
 	_Atomic uint32_t cpu_share; /* of each of them: sample_bound.h */
 	struct capture_debt debts[CAPTURE_DEBTS];
+	struct capture_cpu cpu[CAPTURE_CPU_USERS];
 	struct capture_list list; /* somebody may wait for */
 	struct capture_list left; /* that could not be begun, until their threads end */
 };

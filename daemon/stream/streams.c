@@ -13,6 +13,7 @@
 #include "daemon/process/notify.h"
 #include "daemon/stream/base_stream.h"
 #include "daemon/stream/capture.h"
+#include "daemon/stream/cpu_use.h"
 #include "daemon/stream/flight.h"
 #include "daemon/stream/governor.h"
 #include "daemon/stream/usage.h"
@@ -34,6 +35,7 @@ struct streams {
 	unsigned int flush_seconds;
 	struct usage usage;
 	struct governor governor;
+	struct cpu_use cpu;
 	const char *unheld; /* the budget that was told of; NULL: none */
 };
 
@@ -212,6 +214,24 @@ govern(struct streams *s)
 		   (unsigned long long)s->config->frequency);
 }
 
+/* Who takes what of it, also of what no budget lowers. */
+static void
+account(struct streams *s)
+{
+	struct session_stats stats;
+	struct cpu_use_reading now = { .now_ns = usage_now(&s->usage)->at_ns,
+				       .cpu_ns = usage_now(&s->usage)->cpu_ns };
+
+	base_stream_stats(s->base, &stats);
+	now.parts_ns[CPU_USE_SIDEBAND] = stats.sideband_ns;
+	now.parts_ns[CPU_USE_SAMPLES] =
+		stats.cpu_ns > stats.sideband_ns ? stats.cpu_ns - stats.sideband_ns : 0;
+	now.parts_ns[CPU_USE_HELPERS] = helper_cpu_ns();
+	now.parts_ns[CPU_USE_FLIGHT] = flight_cpu_ns(s->flight);
+	now.parts_ns[CPU_USE_CAPTURES] = capture_set_cpu(s->captures, now.users);
+	cpu_use_take(&s->cpu, &now, s->config->cpu_budget);
+}
+
 /* --- the loop's -------------------------------------------------------------------------- */
 
 void
@@ -227,6 +247,7 @@ streams_dispatch(struct streams *s, uint64_t now_ns)
 	flight_dispatch(s->flight);
 	usage_take(&s->usage, now_ns, base_stream_written_bytes(s->base));
 	govern(s);
+	account(s);
 }
 
 struct chores *
@@ -240,6 +261,7 @@ take_config(struct streams *s, const struct config *c)
 {
 	s->config = c;
 	governor_forget(&s->governor);
+	cpu_use_forget(&s->cpu);
 	s->unheld = NULL;
 	set_frequency(s);
 	capture_set_reload(s->captures, c);
@@ -303,6 +325,12 @@ streams_status(struct streams *s, struct streams_status *ret)
 		.captures = capture_set_running(s->captures),
 		.flight_recorder = s->config->flight_recorder,
 		.flight_bytes = flight_bytes(s->flight),
+		.cpu_budget_percent = (double)s->config->cpu_budget / 1000,
+		.cpu = s->cpu,
+		.cpu_over_s = s->cpu.exceeded ? (host_now_ns() - s->cpu.over_ns) / SECOND_NS : 0,
+		.lowered_hz = governor_frequency(&s->governor, s->config->frequency),
+		.sideband_governor = governor_sideband_reason(&s->governor),
+		.sideband_parts = s->config->sideband_share ? 1u << s->governor.sideband : 1,
 	};
 	base_stream_stats(s->base, &ret->base);
 }

@@ -15,6 +15,7 @@
 
 #include "daemon/archive/archive.h"
 #include "daemon/config/config.h"
+#include "daemon/stream/cpu_use.h"
 #include "recorder/session/session.h"
 
 struct streams;
@@ -70,6 +71,13 @@ struct streams_status {
 	uint32_t captures;
 	const char *flight_recorder; /* as configured, such as "none" */
 	uint64_t flight_bytes;	     /* of memory; 0: it does not record */
+	double cpu_budget_percent;   /* 0: none */
+	struct cpu_use cpu;
+	uint64_t cpu_over_s; /* for how long it has exceeded the budget, if it does */
+	/* What was given up for budgets: to this frequency (governor says why), and side-band to one of so many parts. */
+	uint64_t lowered_hz;
+	const char *sideband_governor;
+	unsigned int sideband_parts; /* 1: all of it */
 };
 void streams_status(struct streams *s, struct streams_status *ret);
 
