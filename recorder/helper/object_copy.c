@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "format/bytes/array.h"
+#include "format/bytes/file_reach.h"
 #include "format/bytes/fmt_error.h"
 #include "format/stored/stored_reduce.h"
 
@@ -86,7 +87,7 @@ read_file(struct object_copy *c, struct io_source *file, int fd, const struct bu
 	if (fstat(fd, &before) < 0)
 		return -errno;
 	c->mark = (struct stored_mark){ .id = *id, .uid = before.st_uid };
-	c->mark.whole = before.st_size <= OBJECT_COPY_WHOLE_MAX && before.st_mode & S_IROTH;
+	c->mark.whole = before.st_size <= OBJECT_COPY_WHOLE_MAX && file_reach_all(fd);
 	if (!is_build(file, id))
 		return -ESTALE;
 	r = (c->mark.whole ? stored_copy : stored_reduce)(file, OBJECT_COPY_BYTES_MAX, take_piece,

@@ -18,8 +18,8 @@
 /* Of one file; what is more is not stored. */
 #define OBJECT_COPY_BYTES_MAX (32u << 20)
 /*
- * Smaller files that anybody may read are stored whole; another's may have in it what nobody else is to
- * read, and names and frames are no such thing.
+ * Smaller files that every user can read by their path (file_reach) are stored whole. Of others those who may read the
+ * copies must not learn what only their owners may read; names and frames are no such thing.
  */
 #define OBJECT_COPY_WHOLE_MAX (1u << 20)
 

@@ -8,9 +8,11 @@
 #include <unistd.h>
 
 #include "format/bytes/array.h"
+#include "format/bytes/file_reach.h"
 #include "format/bytes/time_text.h"
 #include "format/stored/stored_reduce.h"
 #include "symbolizer/input/temporary.h"
+#include "symbolizer/object/object_vdso.h"
 
 /* Around an address that is in no symbol: what a reader of its code looks at. */
 #define UNNAMED_BYTES 1024
@@ -146,13 +148,26 @@ write_file(struct pack_job *job, int fd, struct packed_object *about, struct fmt
 	return error;
 }
 
-/* A recording names files by path and build-id: it may name a private one of who packs it. */
+/* The kernel's code: nobody's file, which is in memory. */
+static bool
+is_kernels(const struct packed_object *about)
+{
+	return about->path_len > 0 &&
+		(strcmp(about->path, OBJECT_VDSO) == 0 || strcmp(about->path, OBJECT_VDSO32) == 0);
+}
+
+/*
+ * A recording names files by path and build-id: it may name a private one of who packs it, by its own mode or that of a
+ * directory.
+ */
 static void
-limit_access(struct input_access *all, int from)
+limit_access(struct input_access *all, int from, const struct packed_object *about)
 {
 	struct input_access of;
 
 	input_access_of(from, &of);
+	if (!is_kernels(about))
+		of.mode &= file_reach(from);
 	of.mode |= 0600;
 	/* To the group of the recording these are others, or of its own group as well. */
 	if (all->gid != (gid_t)-1 && of.gid != all->gid) {
@@ -209,7 +224,7 @@ pack_file(struct pack_job *job, int from, struct packed_object about,
 		job->counts.error = errno;
 	file->close(file);
 	if (!error) {
-		limit_access(job->access, from);
+		limit_access(job->access, from, &about);
 		error = write_file(job, fd, &about, where);
 		if (!error && array_reserve(job->done, job->nr_done, job->cap_done, 1) < 0)
 			error = -FMT_E_NOMEM;

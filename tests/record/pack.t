@@ -178,7 +178,11 @@ mode() # NAME WANTED FILE: what FILE.spoor packed is allowed
 	is "$(stat -c %a mode.spoor)" "$2" "$1: mode $2"
 }
 chmod 644 own.spoor apart.spoor
+mode "files that all may read, in a directory that others may not search" 600 own
+chmod 755 .
 mode "files that all may read" 644 own
+chmod 700 home && mode "a program in a private directory" 600 own
+chmod 755 home
 chmod 700 home/own && mode "a private program" 600 own
 cp own.spoor inplace.spoor
 exits 0 "in place" "$SPOOR" pack inplace.spoor
@@ -250,7 +254,10 @@ cp busy.spoor 20261128T030405.678901Z-BOOT-000017.spoor.active
 exits 1 "nor is the segment of a daemon" "$SPOOR" pack 20261128T030405.678901Z-BOOT-000017.spoor.active
 chown 65534:65534 busy.spoor
 exits 0 "root packs what is another user's" "$SPOOR" pack busy.spoor
-is "$(stat -c %u:%g busy.spoor)" 65534:65534 "it stays that user's"
+# Of all that ran here, some may be private.
+cp own.spoor theirs.spoor && chown 65534:65534 theirs.spoor
+exits 0 "also one whose programs all may read" "$SPOOR" pack theirs.spoor
+is "$(stat -c %u:%g theirs.spoor)" 65534:65534 "it stays that user's"
 
 perf_record -q -g -F 499 -o perf.data -- home/own 0.5
 exits 2 "a perf.data is not replaced" "$SPOOR" pack perf.data
