@@ -64,7 +64,7 @@ left_to_do()
 }
 # What others name (a process, a recording, an object) is opened by plain_file.h or path_below.h. These open what the
 # user, the kernel or spoor itself names: paths of command lines and of the configuration, files of procfs, tracefs and
-# cgroup file systems, the cache.
+# cgroup file systems, the cache, copies.
 opens_by_name()
 {
 	printf '%s\n' "${sources[@]}" | grep -E '^(daemon|format|recorder|symbolizer)/.*\.c$' | grep -vxE "$(tr '\n' '|' <<-END | sed 's/|$//'
@@ -72,6 +72,7 @@ opens_by_name()
 		recorder/ground/small_file.c
 		recorder/event/tracefs.c
 		recorder/host/(cgroup|file_mount|host_modules|hotplug|proc|subuid).c
+		recorder/helper/object_copy.c
 		symbolizer/(code/kernel_code|dwarf/dwarf_(cache|failures|budget)|jit/jit_files|record/record_usdt).c
 		symbolizer/object/(live_files|symbol_address).c
 		symbolizer/(input/input|record/record_control|cli/record_output).c

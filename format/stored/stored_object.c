@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The mark: magic (16), u32 version, u32 flags, u64 length of the ELF file, u32 uid, u8 kind and u8
- * size of the id, its bytes (20), zeros, u32 CRC32C of all before it.
+ * size of the id, its bytes (20), u16 rules, u32 CRC32C of all before it. Readers of before there were rules take them for zeros
+ * that they pass over.
  */
 #include "format/stored/stored_object.h"
 
@@ -25,11 +26,12 @@ enum {
 	AT_KIND = 36,
 	AT_ID_SIZE = 37,
 	AT_ID = 38,
+	AT_RULES = AT_ID + BUILDID_MAX,
 	AT_CRC = STORED_MARK_BYTES - 4
 };
 
 _Static_assert(sizeof(MAGIC) == AT_VERSION, "the magic fills its place, with its NUL");
-_Static_assert(AT_ID + BUILDID_MAX <= AT_CRC, "the id fits");
+_Static_assert(AT_RULES + 2 <= AT_CRC, "the id and the rules fit");
 
 bool
 stored_object_name(const struct buildid *id, char ret_dir[3], char ret_name[STORED_NAME_BYTES])
@@ -57,6 +59,7 @@ stored_mark_put(const struct stored_mark *m, uint8_t ret[STORED_MARK_BYTES])
 	ret[AT_KIND] = m->id.kind;
 	ret[AT_ID_SIZE] = m->id.size;
 	memcpy(ret + AT_ID, m->id.bytes, BUILDID_MAX);
+	le16enc(ret + AT_RULES, m->rules);
 	le32enc(ret + AT_CRC, crc32c(0, ret, AT_CRC));
 }
 
@@ -86,6 +89,7 @@ stored_mark_read(struct io_source *file, struct stored_mark *ret)
 		.whole = le32dec(mark + AT_FLAGS) & WHOLE,
 		.uid = le32dec(mark + AT_UID),
 		.elf_size = elf_size,
+		.rules = le16dec(mark + AT_RULES),
 	};
 	return 0;
 }

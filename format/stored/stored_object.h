@@ -32,7 +32,11 @@ struct stored_mark {
 	bool whole;	   /* every byte of the file; else what stored_reduce() keeps */
 	uint32_t uid;	   /* its owner */
 	uint64_t elf_size; /* of what is before the mark */
+	uint16_t rules; /* STORED_RULES of the recorder that made it; 0: of one before there were any */
 };
+
+/* What may be in a copy. 1: whole only what every user can reach and read, reduced without code and data. */
+#define STORED_RULES 1
 
 void stored_mark_put(const struct stored_mark *m, uint8_t ret[STORED_MARK_BYTES]);
 /* 0; -FMT_E_CORRUPT: there is none, or it is not that of a file of this length; -FMT_E_IO. */

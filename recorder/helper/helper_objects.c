@@ -35,6 +35,7 @@ struct storer {
 	struct shunned shunned;
 	struct stint stint;
 	struct user users[USERS];
+	unsigned int renewed; /* parts of the copies that were there */
 	/* Of the file that it is at. */
 	struct helper_object at;
 	uint64_t began_ns, told_ns;
@@ -240,20 +241,25 @@ serve_objects(int fd)
 	while (more) {
 		struct pollfd p[2] = { { .fd = fd, .events = POLLIN },
 				       { .fd = s->offers, .events = POLLIN } };
-
+		const bool old = s->offers >= 0 && s->renewed < OBJECT_COPY_PARTS;
 		const uint64_t now_ns = host_now_ns();
 		const bool rests = now_ns < rest_until_ns;
 
 		/* The recorder is heard while it rests. */
 		if (poll(p, rests ? 1 : 2,
-			 rests ? (int)((rest_until_ns - now_ns) / 1000000) + 1 : -1) < 0)
+			 rests	       ? (int)((rest_until_ns - now_ns) / 1000000) + 1
+				 : old ? 0
+				       : -1) < 0)
 			more = errno == EINTR;
 		else if (p[0].revents)
 			more = take_word(s, room);
-		else if (p[1].revents) {
+		else if (!rests && (p[1].revents || old)) {
 			const uint64_t before_ns = cpu_now_ns();
 
-			more = take_offer(s);
+			if (old)
+				object_copy_renew(s->store.dir, s->renewed++);
+			if (p[1].revents)
+				more = take_offer(s);
 			rest_until_ns = host_now_ns() + RESTS * (cpu_now_ns() - before_ns);
 		}
 	}

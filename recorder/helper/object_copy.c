@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "recorder/helper/object_copy.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -86,7 +88,7 @@ read_file(struct object_copy *c, struct io_source *file, int fd, const struct bu
 
 	if (fstat(fd, &before) < 0)
 		return -errno;
-	c->mark = (struct stored_mark){ .id = *id, .uid = before.st_uid };
+	c->mark = (struct stored_mark){ .id = *id, .uid = before.st_uid, .rules = STORED_RULES };
 	c->mark.whole = before.st_size <= OBJECT_COPY_WHOLE_MAX && file_reach_all(fd);
 	if (!is_build(file, id))
 		return -ESTALE;
@@ -169,6 +171,7 @@ open_place(const char *dir, const struct buildid *id, bool make, char name[STORE
 	return fd;
 }
 
+/* Into a file that has no bytes yet. */
 static int
 write_pieces(const struct object_copy *c, int fd, uint64_t *ret_bytes)
 {
@@ -216,6 +219,113 @@ object_copy_write(const struct object_copy *c, const char *dir, uint64_t *ret_by
 		(void)unlinkat(place, temporary, 0);
 	(void)close(place);
 	return r;
+}
+
+/* --- copies of earlier recorders ------------------------------------------------------------- */
+
+static int
+goes_on(void *arg)
+{
+	(void)arg;
+	return 0;
+}
+
+/* Of a copy as it is, what the rules leave of it. */
+static int
+reduce_copy(struct object_copy *c, struct io_source *file)
+{
+	struct taker t = { c, goes_on, NULL };
+
+	buf_init(&c->bytes);
+	c->mark.whole = false;
+	c->mark.rules = STORED_RULES;
+	return errno_of(
+		stored_reduce(file, OBJECT_COPY_BYTES_MAX, take_piece, &t, &c->mark.elf_size));
+}
+
+/*
+ * In its place: what is kept has links to it. Its bytes and its mark go first: a reader finds no copy until it is made.
+ */
+static int
+rewrite(const struct object_copy *c, int fd, const struct stat *st)
+{
+	const struct timespec times[2] = { st->st_atim, st->st_mtim };
+	uint64_t bytes;
+	int r = 0;
+
+	if (fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, st->st_size) < 0)
+		r = errno == EOPNOTSUPP && ftruncate(fd, 0) == 0 ? 0 : -errno;
+	if (r == 0 && ftruncate(fd, (off_t)c->mark.elf_size) < 0)
+		r = -errno;
+	if (r == 0)
+		r = write_pieces(c, fd, &bytes);
+	/* It was not used now. */
+	(void)futimens(fd, times);
+	return r;
+}
+
+/* 0: it is as the rules say, or none of ours; else it is not to be read any more. */
+static int
+renew_file(int fd)
+{
+	struct object_copy c = { .nr = 0 };
+	struct io_source *file = io_source_dup(fd);
+	struct stat st;
+	int r = file && fstat(fd, &st) == 0 ? 0 : -errno;
+
+	if (r == 0 && stored_mark_read(file, &c.mark) == 0 && c.mark.rules < STORED_RULES) {
+		r = reduce_copy(&c, file);
+		if (r == 0)
+			r = rewrite(&c, fd, &st);
+	}
+	if (file)
+		file->close(file);
+	object_copy_done(&c);
+	return r;
+}
+
+static void
+renew_name(int place, const char *name)
+{
+	struct stat st;
+	const size_t n = strlen(name), end = strlen(".debug");
+	const int fd = n > end && strcmp(name + n - end, ".debug") == 0
+		? openat(place, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+		: -1;
+
+	if (fd < 0)
+		return;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+	    renew_file(fd) < 0 && ftruncate(fd, 0) == 0)
+		(void)unlinkat(place, name, 0);
+	(void)close(fd);
+}
+
+void
+object_copy_renew(const char *dir, unsigned int part)
+{
+	char sub[3];
+	int place = -1, top = open_dir(AT_FDCWD, dir, false), by_id;
+	const struct dirent *e;
+	DIR *entries;
+
+	(void)snprintf(sub, sizeof(sub), "%02x", part % OBJECT_COPY_PARTS);
+	by_id = top < 0 ? top : open_dir(top, STORED_BY_ID, false);
+	if (by_id >= 0)
+		place = open_dir(by_id, sub, false);
+	if (top >= 0)
+		(void)close(top);
+	if (by_id >= 0)
+		(void)close(by_id);
+	entries = place < 0 ? NULL : fdopendir(place);
+	if (!entries) {
+		if (place >= 0)
+			(void)close(place);
+		return;
+	}
+	while ((e = readdir(entries)))
+		renew_name(place, e->d_name);
+	(void)closedir(entries);
 }
 
 bool

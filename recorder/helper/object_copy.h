@@ -52,6 +52,13 @@ void object_copy_done(struct object_copy *c);
  */
 int object_copy_write(const struct object_copy *c, const char *dir, uint64_t *ret_bytes);
 
+/*
+ * Copies that an earlier recorder made by other rules (STORED_RULES) are reduced by these, in their place; what cannot be
+ * is removed. One part of all of them at a time, of OBJECT_COPY_PARTS.
+ */
+#define OBJECT_COPY_PARTS 256
+void object_copy_renew(const char *dir, unsigned int part);
+
 /* Is there one? It counts as used now. */
 bool object_copy_touch(const char *dir, const struct buildid *id);
 

@@ -108,4 +108,41 @@ recorded unshare --mount --propagation private sh -c '
 	mount -t tmpfs -o mode=755 jail place && cp elsewhere place && exec place/elsewhere 1500'
 reduced "another file in the host's root" elsewhere
 
+# --- copies of earlier recorders ------------------------------------------------------------------
+
+# Whole, and by the rules of before, which have no number. One is linked where it is kept.
+program early
+copy=$(copy_of early)
+rm -rf a && (umask 027 && mkdir -p "$(dirname "$copy")")
+cat >mark.py <<'END'
+import binascii, struct, sys
+def crc32c(data):
+	crc = 0xffffffff
+	for byte in data:
+		crc ^= byte
+		for _ in range(8):
+			crc = crc >> 1 ^ (0x82f63b78 if crc & 1 else 0)
+	return crc ^ 0xffffffff
+elf, id, to, rules = open(sys.argv[1], "rb").read(), bytes.fromhex(sys.argv[2]), sys.argv[3], int(sys.argv[4])
+mark = b"\x89spoor object\r\n\0" + struct.pack("<IIQIBB", 1, 1, len(elf), 0, 0, len(id)) + id + struct.pack("<H", rules)
+open(to, "wb").write(elf + mark + struct.pack("<I", crc32c(mark)))
+END
+id=$(readelf -n early | sed -n 's/.*Build ID: //p')
+python3 mark.py early "$id" "$copy" 0
+ln "$copy" linked.debug && touch -d 2020-01-01 "$copy"
+# Not a copy: a debug file that its owner put there.
+cp seen "$(dirname "$copy")/other.debug"
+is_renewed() { ! grep -q 'secret of early' "$copy"; }
+exits 0 "recorded" "$SPOOR" record -q -a --store-objects=ephemeral -o a/x.spoor --duration 4s -- ./early 2000
+ok "a copy that an earlier recorder made whole is reduced" is_renewed
+nok "under its other name, too" grep -q 'secret of early' linked.debug
+same "both are one file" "$copy" linked.debug
+is "$(readelf -SW "$copy" | grep -c ' \.text .*NOBITS')" 1 "it has no code"
+ok "what is no copy stays" cmp -s seen "$(dirname "$copy")/other.debug"
+mv early early.away
+like "$("$SPOOR" report --no-pager -i a/x.spoor --sort sym 2>&1)" '[0-9]% .* deep_leaf' "and names the samples"
+python3 mark.py early.away "$id" "$copy" 65535
+exits 0 "recorded" "$SPOOR" record -q -a --store-objects=ephemeral -o a/y.spoor --duration 3s
+ok "one by later rules is left alone" grep -q 'secret of early' "$copy"
+
 done_testing

@@ -56,7 +56,8 @@ test_mark(void **state)
 	struct stored_mark m = { .id = buildid_of(BUILDID_SURROGATE, "01234567890123456789", 20),
 				 .whole = true,
 				 .uid = 1000,
-				 .elf_size = 100 },
+				 .elf_size = 100,
+				 .rules = STORED_RULES },
 			   got = { 0 };
 
 	(void)state;
@@ -66,6 +67,7 @@ test_mark(void **state)
 	assert_true(got.whole);
 	assert_int_equal(got.uid, 1000);
 	assert_int_equal(got.elf_size, 100);
+	assert_int_equal(got.rules, STORED_RULES);
 	for (size_t bit = 0; bit < (size_t)STORED_MARK_BYTES * 8; bit++) {
 		bytes[100 + bit / 8] ^= (uint8_t)(1 << bit % 8);
 		assert_int_equal(read_mark(bytes, sizeof(bytes), &got), -FMT_E_CORRUPT);
