@@ -41,6 +41,7 @@ set_up(void **state)
 	(void)state;
 	snprintf(dir, sizeof(dir), "/tmp/test_live_objects.XXXXXX");
 	assert_non_null(mkdtemp(dir));
+	assert_int_equal(chmod(dir, 0755), 0);
 	snprintf(store, sizeof(store), "%s/spoor-objects", dir);
 	assert_int_equal(mkdir(store, 0700), 0);
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
@@ -81,9 +82,13 @@ make_file_of(const struct buildid *id, off_t size)
 			 .e_phnum = 1 };
 	Elf64_Nhdr n = { 4, id->size, NT_GNU_BUILD_ID };
 	Elf64_Phdr p = { .p_type = PT_NOTE, .p_offset = 512, .p_align = 4, .p_filesz = 36 };
-	const int fd = memfd_create("object", MFD_CLOEXEC);
 	uint8_t elf[1024] = { 0 };
+	char path[96];
+	int fd;
 
+	/* Where every user can reach it: it is stored whole. */
+	snprintf(path, sizeof(path), "%s/%u.%jd", dir, number, (intmax_t)size);
+	fd = open(path, O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC, 0644);
 	memcpy(elf, &h, sizeof(h));
 	memcpy(elf + 64, &p, sizeof(p));
 	memcpy(elf + 512, &n, sizeof(n));
