@@ -20,6 +20,8 @@ struct client {
 	gid_t gid;
 	enum methods_access access;
 	uint32_t events; /* that are waited for */
+	bool parked;	 /* waits for a turn (call_meter.h), and is not in the epoll set */
+	bool paid;	 /* for the turn of what it does next */
 	bool dead;	 /* to be closed when nobody looks at it any more */
 	bool ended;	 /* will send nothing more */
 

@@ -9,8 +9,10 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "daemon/control/call_meter.h"
 #include "daemon/control/capture_calls.h"
 #include "daemon/control/client.h"
 #include "daemon/control/disk_calls.h"
@@ -20,11 +22,14 @@
 #include "daemon/control/varlink.h"
 #include "daemon/process/descriptor.h"
 #include "daemon/process/log.h"
+#include "format/bytes/time_text.h"
 
 #define EVENTS_MAX 64  /* of one round */
 #define ACCEPTS_MAX 16 /* of one round */
 #define TRIM_CALLS 1000
-#define CLIENTS_OF_ROOT 8 /* beyond max_clients, so that members cannot lock root out */
+#define PARKED_NS                                                                                  \
+	UINT64_C(10000000) /* a client is parked for, at most, before it is looked at again */
+#define CLIENTS_OF_ROOT 8  /* beyond max_clients, so that members cannot lock root out */
 
 struct control {
 	struct control_context context;
@@ -36,10 +41,13 @@ struct control {
 	bool has_group;
 	int epoll;
 	int again; /* eventfd: a client has a call that waits for its turn */
+	int turn;  /* timerfd: a parked client can have a turn */
+	bool turn_is_near;
+	struct call_meter meter;
 	uint64_t now_ns;
 	unsigned int used; /* calls since memory was given back */
 	size_t nr_clients;
-	TAILQ_HEAD(, client) clients;
+	TAILQ_HEAD(client_list, client) clients; /* who waits longest for a turn first */
 };
 
 /* --- clients ----------------------------------------------------------------------------- */
@@ -63,6 +71,37 @@ has_call(const struct client *client)
 	return client->wait == METHODS_ANSWERED && !client_unsent(client) && client_message(client);
 }
 
+/* Until its user has a turn again nothing of it is looked at, not even that it is gone. */
+static void
+control_park(struct control *c, struct client *client, uint64_t for_ns)
+{
+	/* Others may have theirs sooner than this one. */
+	const struct itimerspec in = {
+		.it_value = { .tv_nsec = (long)(for_ns < PARKED_NS ? for_ns : PARKED_NS) }
+	};
+
+	if (!client->parked)
+		(void)epoll_ctl(c->epoll, EPOLL_CTL_DEL, client->fd, NULL);
+	client->parked = true;
+	client->events = 0;
+	if (!c->turn_is_near && timerfd_settime(c->turn, 0, &in, NULL) == 0)
+		c->turn_is_near = true;
+}
+
+/* Has it a turn, which is then taken? Else it is parked. */
+static bool
+control_turn(struct control *c, struct client *client)
+{
+	uint64_t for_ns = 0;
+
+	if (client->access != METHODS_ROOT && !client->paid)
+		for_ns = call_meter_take(&c->meter, client->uid, c->now_ns);
+	client->paid = false;
+	if (for_ns)
+		control_park(c, client, for_ns);
+	return for_ns == 0;
+}
+
 /* After anything happened to a client: what is waited for next, or is it done with? */
 static void
 control_settle(struct control *c, struct client *client)
@@ -73,7 +112,7 @@ control_settle(struct control *c, struct client *client)
 		return;
 	if (client_unsent(client))
 		e.events |= EPOLLOUT;
-	else if (has_call(client))
+	else if (has_call(client) && !client->parked)
 		(void)eventfd_write(c->again, 1);
 	else if (client->wait == METHODS_ANSWERED && (client->ended || client_overfull(client)))
 		return control_drop(c, client);
@@ -81,7 +120,7 @@ control_settle(struct control *c, struct client *client)
 	if (client->wait == METHODS_ANSWERED && !client->ended && !client_unsent(client) &&
 	    !client_message(client))
 		e.events |= EPOLLIN;
-	if (e.events == client->events)
+	if (e.events == client->events || client->parked)
 		return;
 	client->events = e.events;
 	if (epoll_ctl(c->epoll, EPOLL_CTL_MOD, client->fd, &e) < 0)
@@ -117,6 +156,12 @@ control_answer(struct control *c, struct client *client, struct varlink_call *me
 
 	methods_call(&call);
 	client->passed = call.fd;
+	if (client->access != METHODS_ROOT)
+		call_meter_charge(&c->meter, client->uid,
+				  call.wait == METHODS_CAPTURE	      ? CALL_METER_CAPTURE
+					  : call.wait == METHODS_DISK ? CALL_METER_WORK
+								      : 0,
+				  c->now_ns);
 	if (call.wait == METHODS_DISK) {
 		r = disk_calls_add(c->disk_calls, &call, message);
 		if (r < 0)
@@ -138,14 +183,28 @@ control_answer(struct control *c, struct client *client, struct varlink_call *me
 		reply(c, client, call.error, call.parameters, call.wait != METHODS_ANSWERED);
 }
 
-/* One call of one client; the others get their turn before its next. */
+/* It had its turn: what it waited with is done now. */
+static void
+control_unpark(struct control *c, struct client *client)
+{
+	struct epoll_event e = { .data.ptr = client };
+
+	client->parked = false;
+	client->paid = true;
+	if (epoll_ctl(c->epoll, EPOLL_CTL_ADD, client->fd, &e) < 0)
+		control_drop(c, client);
+	else
+		control_settle(c, client);
+}
+
+/* One call of one client, if it has a turn; the others get theirs before its next. */
 static void
 control_serve(struct control *c, struct client *client)
 {
 	struct varlink_call message;
 	const char *p = client_message(client);
 
-	if (client->dead || !has_call(client))
+	if (!has_call(client) || !control_turn(c, client))
 		return;
 	if (varlink_call_parse(p, strlen(p), &message) < 0) {
 		log_user_info(client->uid, 1,
@@ -162,11 +221,32 @@ control_serve(struct control *c, struct client *client)
 }
 
 static void
+control_serve_all(struct control *c)
+{
+	struct client *client = TAILQ_FIRST(&c->clients), *next;
+	const struct client *last = TAILQ_LAST(&c->clients, client_list);
+
+	for (; client; client = next) {
+		next = client == last ? NULL : TAILQ_NEXT(client, next);
+		if (client->dead || (!client->parked && !has_call(client)))
+			continue;
+		if (client->parked && control_turn(c, client))
+			control_unpark(c, client);
+		if (client->parked || client->dead)
+			continue;
+		control_serve(c, client);
+		/* With few turns the first ones would have all of them. */
+		TAILQ_REMOVE(&c->clients, client, next);
+		TAILQ_INSERT_TAIL(&c->clients, client, next);
+	}
+}
+
+static void
 on_client(struct control *c, struct client *client, uint32_t events)
 {
 	int r = 0;
 
-	if (client->dead)
+	if (client->dead || client->parked)
 		return;
 	if (events & EPOLLOUT)
 		r = client_send(client, c->now_ns);
@@ -174,8 +254,11 @@ on_client(struct control *c, struct client *client, uint32_t events)
 	if (r == 0 && (events & EPOLLHUP) &&
 	    (client->wait != METHODS_ANSWERED || client_unsent(client)))
 		r = -EPIPE;
-	if (r == 0 && (events & (EPOLLIN | EPOLLHUP | EPOLLERR)) && !client->ended)
+	if (r == 0 && (events & (EPOLLIN | EPOLLHUP | EPOLLERR)) && !client->ended) {
+		if (!control_turn(c, client))
+			return;
 		r = client_receive(client, c->now_ns);
+	}
 	if (r < 0 && r != -EAGAIN)
 		control_drop(c, client);
 	else
@@ -245,6 +328,7 @@ add_client(struct control *c, int fd)
 	}
 	TAILQ_INSERT_TAIL(&c->clients, client, next);
 	c->nr_clients++;
+	(void)control_turn(c, client);
 }
 
 static void
@@ -287,7 +371,6 @@ void
 control_dispatch(struct control *c, uint64_t now_ns)
 {
 	struct epoll_event events[EVENTS_MAX];
-	struct client *client;
 	uint64_t count;
 	int n = epoll_wait(c->epoll, events, EVENTS_MAX, 0);
 
@@ -297,11 +380,12 @@ control_dispatch(struct control *c, uint64_t now_ns)
 			accept_some(c);
 		else if (events[i].data.ptr == &c->again)
 			(void)!read(c->again, &count, sizeof(count));
+		else if (events[i].data.ptr == &c->turn)
+			c->turn_is_near = read(c->turn, &count, sizeof(count)) < 0;
 		else
 			on_client(c, events[i].data.ptr, events[i].events);
 	}
-	TAILQ_FOREACH(client, &c->clients, next)
-		control_serve(c, client);
+	control_serve_all(c);
 	bury(c);
 }
 
@@ -424,10 +508,14 @@ static int
 open_descriptors(struct control *c, int listen_fd, char *text, size_t size)
 {
 	struct epoll_event e = { .events = EPOLLIN, .data.ptr = &c->again };
+	struct epoll_event turn = { .events = EPOLLIN, .data.ptr = &c->turn };
 
 	c->epoll = epoll_create1(EPOLL_CLOEXEC);
 	c->again = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (c->epoll < 0 || c->again < 0 || epoll_ctl(c->epoll, EPOLL_CTL_ADD, c->again, &e) < 0) {
+	c->turn = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (c->epoll < 0 || c->again < 0 || c->turn < 0 ||
+	    epoll_ctl(c->epoll, EPOLL_CTL_ADD, c->again, &e) < 0 ||
+	    epoll_ctl(c->epoll, EPOLL_CTL_ADD, c->turn, &turn) < 0) {
 		int error = -errno;
 
 		snprintf(text, size, "control socket: %s", strerror(-error));
@@ -449,7 +537,7 @@ control_open(const struct control_context *context, int listen_fd, struct contro
 	if (!c)
 		goto memory;
 	c->context = *context;
-	c->listener.fd = c->epoll = c->again = -1;
+	c->listener.fd = c->epoll = c->again = c->turn = -1;
 	TAILQ_INIT(&c->clients);
 	c->captures = capture_calls_new(streams_captures(context->streams), on_capture_begun,
 					on_capture_ended, c);
@@ -496,6 +584,8 @@ control_close(struct control *c)
 		(void)close(c->epoll);
 	if (c->again >= 0)
 		(void)close(c->again);
+	if (c->turn >= 0)
+		(void)close(c->turn);
 	free(c);
 }
 

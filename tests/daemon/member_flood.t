@@ -1,0 +1,86 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# @full
+#
+# member_log_flood, and floods of calls: a member does everything at once, for 20 seconds. What that makes the daemon do
+# is bounded, root and other members are answered, and neither log nor warnings are his alone.
+. "$(dirname "$0")/../lib.sh"
+. "$TOP/tests/daemon.sh"
+. "$TOP/tests/members.sh"
+need_command python3
+need_members "$TOP/tests/varlink/member_flood.py" <<-END
+	events = cpu-clock
+	frequency = 19
+	max_use = 64M
+	sync_interval = 1h
+END
+: >log
+start
+wait_for 20 samples_over 0
+
+daemon_ms() # of CPU time
+{
+	awk -v hz="$(getconf CLK_TCK)" '{ printf "%d", ($14 + $15) * 1000 / hz }' "/proc/$pid/stat"
+}
+
+# What a turn costs here: 60 of them are a capture that begins, whose thread reads /proc and /sys.
+before=$(daemon_ms)
+for i in {1..10}; do ctl capture --duration 10ms >/dev/null 2>&1 || fail "root's capture $i"; done
+capture_ms=$((($(daemon_ms) - before) / 10 + 1))
+
+flood() # SECONDS WAY...: in the background; its counts are then in $TMP/theirs/flood.out
+{
+	member 65000 python3 "$TMP/member_flood.py" "$socket" "$@" >theirs/flood.out 2>theirs/flood.err &
+	flooder=$!
+}
+
+spent=$(daemon_ms)
+began=$(date +%s)
+flood 20 status refused captures keep sync list odd unread bytewise
+capture 65001 --duration 5s -F 97 -o other.spoor >capture.out 2>&1 &
+other=$!
+asked=0
+missed=0
+while kill -0 $flooder 2>/dev/null; do
+	ctl status >/dev/null || missed=$((missed + 1))
+	member 65001 "$TMP/spoorctl" --socket "$socket" status >/dev/null || missed=$((missed + 1))
+	asked=$((asked + 2))
+	sleep 0.2
+done
+wait $flooder
+spent=$(($(daemon_ms) - spent))
+seconds=$(($(date +%s) - began + 1))
+read -r calls connections theirs <theirs/flood.out || diag_file theirs/flood.err
+diag "$calls calls answered on $connections connections in $seconds s; CPU: they ${theirs} ms, spoord $spent ms"
+in_range "$asked" 2 1e9 "root and another member ask meanwhile"
+is "$missed" 0 "and are answered each time"
+ok "another member's capture is made" wait $other || diag_file capture.out
+in_range "$("$SPOOR" info --json theirs/other.spoor | jq .samples)" 10 1e9 "and has samples"
+# Each call takes a turn at least, and each connection: 600 are saved up, 150 come in a second.
+in_range "$calls" 10 $((600 + 150 * seconds)) "the calls of a flood are answered, and are no more than a user's turns"
+in_range "$spent" 0 $((2 * (600 + 150 * seconds) * capture_ms / 60 + 1000)) \
+	"what spoord does is bounded by the turns, at $capture_ms ms for 60 of them, twice over"
+
+# A line for each kind and minute of what is refused, ten of what is done, and what was left out by its number.
+in_range "$(wc -l <log)" 2 $(((seconds / 60 + 2) * 60 + 20)) "member_log_flood: lines of log, with 20 of root's captures"
+in_range "$(grep -c 'no capture for uid 65000: ' log)" 1 $((seconds / 60 + 2)) \
+	"member_log_flood: refused captures have one line a minute, with the uid"
+in_range "$(grep -c 'uid 65000 sends is not varlink' log)" 1 $((seconds / 60 + 2)) \
+	"member_log_flood: so have messages that are none"
+in_range "$(status 'warnings | map(select(test("uid 65000"))) | length')" 0 2 \
+	"member_log_flood: of the warnings two are the flooder's at most"
+
+# Connections alone: what is beyond the turns of the user, and the places, is closed.
+spent=$(daemon_ms)
+flood 5 connect connect
+wait $flooder
+spent=$(($(daemon_ms) - spent))
+read -r calls connections theirs <theirs/flood.out
+diag "$connections connections; CPU: they ${theirs} ms, spoord $spent ms"
+in_range "$spent" 0 $((2 * theirs)) "connections cost spoord no more than twice what they cost who makes them"
+ok "root is answered at once" ctl status
+exits 0 "an end in order" stop
+like "$(cat log)" "no capture for uid 65000: .* lines like this in a minute" \
+	"member_log_flood: how many were left out is told by then"
+
+done_testing
