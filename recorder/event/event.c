@@ -24,6 +24,7 @@
 #include "recorder/event/event_shared.h"
 #include "recorder/event/event_wakeups.h"
 #include "recorder/event/sample_bound.h"
+#include "recorder/event/tracefs.h"
 #include "recorder/ground/session_error.h"
 
 /* What of a sample is out of a process's memory or registers. */
@@ -135,6 +136,30 @@ is_probe(const struct event_spec *spec)
 	return strcmp(spec->pmu, "kprobe") == 0 || strcmp(spec->pmu, "uprobe") == 0;
 }
 
+/* What costs others something by being open, whether it is on or off, so that no pause of samples bounds it. */
+static int
+check_traps(const struct event_spec *spec, struct session_error *error)
+{
+	if (strncmp(spec->tracepoint, "ftrace:", 7) == 0)
+		return session_fail(
+			error, -EPERM,
+			"%s makes each function of the kernel slower, also while sampling is "
+			"paused: it is for root, or for all with capture_cpu = 0",
+			spec->name);
+	if (tracefs_made_at_run_time(TRACEFS_ROOT, spec->tracepoint))
+		return session_fail(
+			error, -EPERM,
+			"%s is a probe, whose trap slows whoever runs into it, also while "
+			"sampling is paused: it is for root, or for all with capture_cpu = 0",
+			spec->name);
+	if (!spec->syscalls)
+		return 0;
+	return session_fail(error, -EPERM,
+			    "%s makes each system call of the host slower, also while sampling is "
+			    "paused: it is for root, or for all with capture_cpu = 0",
+			    spec->name);
+}
+
 /*
  * The kernel gives events to our capabilities. Some take more of the host than a bound on samples
  * holds: a pinned or exclusive one has the counters to itself, and while a system call's tracepoint
@@ -186,12 +211,7 @@ check_spec(const struct session_options *o, const struct event_spec *spec,
 				    "%s: terms of the PMU %s are for root; tracepoints have names "
 				    "(SUBSYSTEM:NAME), breakpoints addresses (mem:ADDR)",
 				    spec->name, spec->pmu);
-	if (!o->cpu_share || !spec->syscalls)
-		return 0;
-	return session_fail(error, -EPERM,
-			    "%s makes each system call of the host slower, also while sampling is "
-			    "paused: it is for root, or for all with capture_cpu = 0",
-			    spec->name);
+	return o->cpu_share && spec->tracepoint ? check_traps(spec, error) : 0;
 }
 
 /*

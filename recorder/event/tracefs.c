@@ -20,6 +20,58 @@
 #define PATH_BYTES 512
 #define FAULT_BYTES 8192 /* a filter of a page at most, and what is said of it */
 
+/* --- what was made at run time ----------------------------------------------------------- */
+
+/* "p:probes/open /bin/true:0x1139": is that the event? */
+static bool
+makes(const char *line, const char *system, const char *event)
+{
+	const char *at = strchr(line, ':');
+	const size_t n = strlen(system), m = strlen(event);
+
+	return at && strncmp(at + 1, system, n) == 0 && at[1 + n] == '/' &&
+		strncmp(at + 2 + n, event, m) == 0 && strchr(" \t\n", at[2 + n + m]);
+}
+
+/* 1, 0: not in this list; -errno. */
+static int
+is_listed(const char *root, const char *list, const char *system, const char *event)
+{
+	char path[PATH_BYTES], *line = NULL;
+	size_t cap = 0;
+	int found = 0;
+	FILE *f;
+
+	(void)snprintf(path, sizeof(path), "%s/%s", root, list);
+	f = fopen(path, "re");
+	if (!f)
+		return errno == ENOENT ? 0 : -errno;
+	while (!found && getline(&line, &cap, f) > 0)
+		found = makes(line, system, event);
+	if (!found && ferror(f))
+		found = -EIO;
+	free(line);
+	(void)fclose(f);
+	return found;
+}
+
+bool
+tracefs_made_at_run_time(const char *root, const char *name)
+{
+	/* The first has all of them, since Linux 5.0. */
+	static const char *const lists[] = { "dynamic_events", "kprobe_events", "uprobe_events" };
+	char system[PATH_BYTES];
+	const size_t n = strcspn(name, ":");
+
+	if (!name[n] || n >= sizeof(system))
+		return true;
+	(void)strlcpy(system, name, n + 1);
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+		if (is_listed(root, lists[i], system, name + n + 1) != 0)
+			return true;
+	return false;
+}
+
 /* --- formats ----------------------------------------------------------------------------- */
 
 static bool

@@ -3,6 +3,7 @@
 #ifndef RECORDER_EVENT_TRACEFS_H
 #define RECORDER_EVENT_TRACEFS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,6 +15,13 @@
  * read, or there is no memory.
  */
 char *tracefs_format(const char *root, const char *name, uint64_t id);
+
+/*
+ * Was this tracepoint ("probes:open") made at run time: of a probe, a function's entry or return, or another tracepoint? Its
+ * trap is there from the first event that is opened of it to the last one that is closed, whether they are on or off. When
+ * that cannot be known, it was.
+ */
+bool tracefs_made_at_run_time(const char *root, const char *name);
 
 /* Why a filter is refused, in the kernel's words, and where. */
 struct tracefs_fault {

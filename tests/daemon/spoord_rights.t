@@ -186,6 +186,17 @@ for_root cs/branch_type=any/ 'events by number, and branch_type, are for root'
 for_root cs/call-graph=dwarf/ 'call-graph=dwarf of one event is for root'
 for_root cycles/call-graph=lbr/ 'call-graph=lbr is for root'
 [ -z "$id" ] || for_root raw_syscalls:sys_enter/name=x/ 'x makes each system call of the host slower'
+[ -z "$id" ] || for_root ftrace:function 'ftrace:function makes each function of the kernel slower'
+# One that root has defined, and may have left there: it slows the program while an event of it is open, on or off.
+tracing=/sys/kernel/tracing
+if echo "p:spoor_test_$$/at $TMP/keeper:0x1139" >>$tracing/uprobe_events 2>/dev/null; then
+	at_exit "echo -:spoor_test_$$/at >>$tracing/uprobe_events"
+	for_root "spoor_test_$$:at" "spoor_test_$$:at is a probe, whose trap slows whoever runs into it"
+	for_root "spoor_test_$$:at/name=x/" 'x is a probe, whose trap slows'
+	exits 0 "a probe that root records by its name" ctl capture --duration 100ms -e "spoor_test_$$:at" -o z.spoor
+else
+	skip "no probes of user space" 5
+fi
 for_root "$(printf 'cs,%.0s' $(seq 65))cs" '66 events, more than 64, are for root'
 if [ -d /sys/bus/event_source/devices/uprobe ]; then
 	for_root uprobe:/bin/true:0x1139 'uprobe:/bin/true:0x1139: terms of the PMU uprobe are for root'
