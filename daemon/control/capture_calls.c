@@ -124,7 +124,7 @@ notes_json(const char *notes)
 static json_t *
 progress_json(const struct capture_progress *p, uid_t uid)
 {
-	json_t *j = json_pack("{sIsbsIsIsosIsIsfsfso}", "id", (json_int_t)p->id, "running",
+	json_t *j = json_pack("{sIsbsIsIsosIsIsfsfso}", "id", (json_int_t)p->number, "running",
 			      !p->ended, "uid", (json_int_t)uid, "samples",
 			      (json_int_t)p->stats.samples, "lost", capture_calls_lost(&p->stats),
 			      "bytes", (json_int_t)p->stats.file_bytes, "frequency_hz",
@@ -146,6 +146,19 @@ capture_calls_find(struct capture_calls *c, uint64_t id)
 
 	LIST_FOREACH(one, &c->running, next)
 		if (one->id == id)
+			break;
+	return one;
+}
+
+/* By the number that clients know. */
+static struct capture_call *
+capture_calls_numbered(struct capture_calls *c, uint64_t number)
+{
+	struct capture_progress p;
+	struct capture_call *one;
+
+	LIST_FOREACH(one, &c->running, next)
+		if (capture_progress(c->captures, one->id, &p) == 0 && p.number == number && number)
 			break;
 	return one;
 }
@@ -466,7 +479,7 @@ capture_calls_stop(struct method_call *call)
 
 	if (!method_call_int(call, "id", 0, INT64_MAX, 0, &id))
 		return;
-	one = capture_calls_find(call->captures, (uint64_t)id);
+	one = capture_calls_numbered(call->captures, (uint64_t)id);
 	if (one && one->uid != call->uid && call->access < METHODS_ROOT) {
 		call->error = VARLINK_PERMISSION_DENIED;
 		return;
@@ -487,7 +500,8 @@ capture_calls_list(struct method_call *call)
 	struct capture_progress p;
 
 	LIST_FOREACH(one, &call->captures->running, next) {
-		if (capture_progress(call->captures->captures, one->id, &p) < 0)
+		/* One without a number may be refused yet. */
+		if (capture_progress(call->captures->captures, one->id, &p) < 0 || !p.number)
 			continue;
 		/* A list that lacks one would say that it does not run. */
 		if (json_array_append_new(all, progress_json(&p, one->uid)) < 0) {

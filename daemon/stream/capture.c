@@ -141,6 +141,14 @@ give_up_slot(struct capture_set *set, struct capture *c)
 	capture_share_cpu(set, 0);
 }
 
+/* One that is refused takes none: whoever has many refused does not make numbers grow. */
+static void
+give_number(struct capture_set *set, struct capture *c)
+{
+	if (!c->progress.number)
+		c->progress.number = ++set->numbers;
+}
+
 int
 capture_stop(struct capture_set *set, uint64_t id)
 {
@@ -250,7 +258,7 @@ capture_end(struct capture_set *set, struct capture *c)
 	if (p->begun || r == 0)
 		log_user_info(c->uid, SAID_A_MINUTE,
 			      "capture %llu ends: %llu samples, %llu lost%s%s",
-			      (unsigned long long)p->id, (unsigned long long)p->stats.samples,
+			      (unsigned long long)p->number, (unsigned long long)p->stats.samples,
 			      (unsigned long long)p->stats.lost, r < 0 ? ": " : "", p->error);
 	else
 		log_user_info(c->uid, 1, "no capture for uid %u: %s", (unsigned int)c->uid,
@@ -268,7 +276,7 @@ give_up_file(struct capture *c)
 	client_file_give_up(c->out);
 	log_user_warning(c->uid, SAID_A_MINUTE,
 			 "capture %llu of uid %u is given up: " FILE_GIVEN_UP,
-			 (unsigned long long)c->progress.id, (unsigned int)c->uid);
+			 (unsigned long long)c->progress.number, (unsigned int)c->uid);
 }
 
 /* Whoever waits is told; its threads end when they can. */
@@ -283,8 +291,9 @@ leave(struct capture_set *set, struct capture *c, const char *why)
 	TAILQ_INSERT_TAIL(&set->left, c, entry);
 	session_thread_stats(c->thread, &c->progress.stats);
 	c->progress.elapsed_ns = elapsed_ns(c);
+	give_number(set, c);
 	log_user_warning(c->uid, SAID_A_MINUTE, "capture %llu of uid %u is given up: %s",
-			 (unsigned long long)c->progress.id, (unsigned int)c->uid, why);
+			 (unsigned long long)c->progress.number, (unsigned int)c->uid, why);
 	tell_end(c, -ETIMEDOUT, why);
 }
 
@@ -316,23 +325,25 @@ capture_reap(struct capture_set *set)
 		TAILQ_REMOVE(&set->left, c, entry);
 		(void)session_thread_close(c->thread, NULL, NULL);
 		log_user_info(c->uid, SAID_A_MINUTE, "capture %llu, which was given up, has ended",
-			      (unsigned long long)c->progress.id);
+			      (unsigned long long)c->progress.number);
 		capture_free(c);
 	}
 }
 
 static void
-capture_begin(struct capture *c)
+capture_begin(struct capture_set *set, struct capture *c)
 {
 	struct capture_progress *p = &c->progress;
 
 	p->begun = true;
+	give_number(set, c);
 	c->begun_ns = host_now_ns();
 	strlcpy(p->file, c->file, sizeof(p->file));
 	c->notes = strdup(session_notes(session_thread_session(c->thread)));
 	p->notes = c->notes ? c->notes : "";
 	log_user_info(c->uid, SAID_A_MINUTE, "capture %llu of uid %u begins%s%s",
-		      (unsigned long long)p->id, (unsigned int)c->uid, c->out ? "" : ": ", p->file);
+		      (unsigned long long)p->number, (unsigned int)c->uid, c->out ? "" : ": ",
+		      p->file);
 	if (c->waiter.on_begin)
 		c->waiter.on_begin(c->waiter.arg);
 }
@@ -345,7 +356,7 @@ capture_set_dispatch(struct capture_set *set)
 
 	TAILQ_FOREACH_SAFE(c, &set->list, entry, next) {
 		if (!c->progress.begun && session_thread_opened(c->thread))
-			capture_begin(c);
+			capture_begin(set, c);
 		if (session_thread_ended(c->thread)) {
 			capture_end(set, c);
 			continue;

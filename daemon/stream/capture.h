@@ -42,7 +42,8 @@ struct capture_cpu {
 uint64_t capture_set_cpu(const struct capture_set *set, struct capture_cpu ret[CAPTURE_CPU_USERS]);
 
 struct capture_progress {
-	uint64_t id;
+	uint64_t id; /* as of capture_start() */
+	uint64_t number; /* for people, when it records or is given up; 0: it has none, and may be refused yet */
 	bool begun, ended;
 	struct session_stats stats;
 	uint64_t elapsed_ns, duration_ns; /* elapsed: of recording */

@@ -47,7 +47,7 @@ struct capture_set {
 	const struct config *config;
 	struct archive *archive;
 	int wake_fd;
-	uint64_t next_id;
+	uint64_t next_id, numbers;  /* numbers: that were given */
 	uint32_t running;	    /* that have a slot */
 	unsigned int seconds;	    /* waited for clients' files at the end */
 	_Atomic uint32_t cpu_share; /* of each of them: sample_bound.h */

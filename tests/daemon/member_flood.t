@@ -70,6 +70,18 @@ in_range "$(grep -c 'uid 65000 sends is not varlink' log)" 1 $((seconds / 60 + 2
 in_range "$(status 'warnings | map(select(test("uid 65000"))) | length')" 0 2 \
 	"member_log_flood: of the warnings two are the flooder's at most"
 
+# Nor has any of them a number.
+begun=$(grep -c 'capture [0-9]* of uid .* begins' log)
+numbers=$(grep -Eo 'capture [0-9]+ of uid' log | awk '$2 > n { n = $2 } END { print n }')
+in_range "$numbers" "$begun" 1e9 "captures that begin have numbers"
+ctl capture --duration 10ms -e no-such-event >/dev/null 2>&1
+ctl capture --duration 10ms >/dev/null
+first=$(grep -Eo 'capture [0-9]+ of uid 0 begins' log | tail -n 1)
+for i in 1 2 3; do ctl capture --duration 10ms -e no-such-event >/dev/null 2>&1; done
+ctl capture --duration 10ms >/dev/null
+last=$(grep -Eo 'capture [0-9]+ of uid 0 begins' log | tail -n 1)
+is "$(($(cut -d' ' -f2 <<<"$last") - $(cut -d' ' -f2 <<<"$first")))" 1 "member_log_flood: a refused capture has no number"
+
 # Connections alone: what is beyond the turns of the user, and the places, is closed.
 spent=$(daemon_ms)
 flood 5 connect connect

@@ -264,9 +264,9 @@ capture_progress(struct capture_set *set, uint64_t id, struct capture_progress *
 	(void)set;
 	if (!c)
 		return -ENOENT;
-	*ret = (struct capture_progress){ .id = id,
-					  .begun = c->begun,
-					  .duration_ns = c->options.duration_ns };
+	*ret = (struct capture_progress){
+		.id = id, .number = id, .begun = c->begun, .duration_ns = c->options.duration_ns
+	};
 	ret->stats.samples = 5;
 	ret->elapsed_ns = 1500000000;
 	if (c->out_fd < 0)
