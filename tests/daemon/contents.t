@@ -49,10 +49,10 @@ spoord=$TMP/there
 configure "events = cpu-clock" "flight_recorder = 5s @ 99"
 capture "where it was" 640 -e cpu-clock
 capture "with callers" 640 --call-graph fp
-capture "stacks" 600 --call-graph dwarf
-capture "stacks of one event" 600 -e cpu-clock/call-graph=dwarf/
-capture "stacks of one of two" 600 -e page-faults -e cpu-clock/call-graph=dwarf/
-capture "fields of a tracepoint" 600 -e sched:sched_switch
+capture "root_capture_stacks: stacks" 600 --call-graph dwarf
+capture "root_capture_stacks: stacks of one event" 600 -e cpu-clock/call-graph=dwarf/
+capture "root_capture_stacks: stacks of one of two" 600 -e page-faults -e cpu-clock/call-graph=dwarf/
+capture "root_capture_fields: fields of a tracepoint" 600 -e sched:sched_switch
 capture "waits, with who woke whom" 640 -e off-cpu
 capture "stacks of one, and waits" 600 -e off-cpu -e cpu-clock/call-graph=dwarf/
 segment=$(find archive -maxdepth 1 -name '*.active')
@@ -63,7 +63,7 @@ is "$(find archive -maxdepth 1 -type f -name '2*' -printf '%m\n' | sort -u)" 640
 
 # A member's capture in the archive has no contents, whatever the kernel would give.
 before=$(find archive/captures -type f | wc -l)
-exits 1 "a member's fields of a tracepoint, in the archive" "${member[@]}" "$BUILD/spoorctl" --socket "$socket" capture \
+exits 1 "root_capture_fields: a member's, in the archive" "${member[@]}" "$BUILD/spoorctl" --socket "$socket" capture \
 	--duration 100ms -e sched:sched_switch
 like "$(cat err)" 'into a file of yours' "are refused with the way out"
 is "$(find archive/captures -type f | wc -l)" "$before" "and leave no file"

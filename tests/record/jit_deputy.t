@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # @full
 #
-# A user who may mount what he likes in namespaces of his own puts files in the place of his perf map that he may not
-# read. The recorder, and root's reader, can: they read none of them for him.
+# jit_deputy: a user who may mount what he likes in namespaces of his own puts files in the place of his perf map that he
+# may not read. The recorder, and root's reader, can: they read none of them for him.
 . "$(dirname "$0")/../lib.sh"
 need_command setpriv jq
 need_record_all
