@@ -16,11 +16,12 @@
 #include "format/bytes/fmt_error.h"
 #include "format/bytes/io.h"
 #include "format/bytes/time_text.h"
+#include "symbolizer/object/file_owner.h"
 #include "symbolizer/text/intern.h"
 
 #define MAGIC "spoorSYM"
-#define VERSION 2
-#define HEADER_BYTES 64
+#define VERSION 3
+#define HEADER_BYTES 96
 #define FRAME_BYTES 12
 #define ADDRESS_BYTES 12		   /* itself, and where its frames are */
 #define FIXED_BYTES (HEADER_BYTES + 4 + 1) /* and where the last frames end, and no string */
@@ -34,7 +35,7 @@ struct added {
 
 /* A file that answers are from; 0: there is none. */
 struct origin {
-	uint64_t size, changed_ns;
+	uint64_t dev, ino, size, changed_ns;
 };
 
 struct dwarf_cache {
@@ -75,9 +76,11 @@ is_in_order(const struct dwarf_cache *c)
 static bool
 take_origin(struct span *s, const struct origin *o)
 {
-	uint64_t size, ns;
+	struct origin had;
 
-	return span_u64(s, &size) && span_u64(s, &ns) && size == o->size && ns == o->changed_ns;
+	return span_u64(s, &had.dev) && span_u64(s, &had.ino) && span_u64(s, &had.size) &&
+		span_u64(s, &had.changed_ns) && had.dev == o->dev && had.ino == o->ino &&
+		had.size == o->size && had.changed_ns == o->changed_ns;
 }
 
 static bool
@@ -137,9 +140,10 @@ origin_of(int fd, struct origin *ret)
 {
 	struct stat st;
 
-	if (fstat(fd, &st) != 0)
+	if (fstat(fd, &st) != 0 || !file_owner_is_trusted(&st))
 		return false;
-	*ret = (struct origin){ (uint64_t)st.st_size, (uint64_t)time_text_ns(&st.st_mtim) };
+	*ret = (struct origin){ st.st_dev, st.st_ino, (uint64_t)st.st_size,
+				(uint64_t)time_text_ns(&st.st_ctim) };
 	return true;
 }
 
@@ -420,6 +424,8 @@ append_buf(struct buf *out, struct buf *part)
 static void
 put_origin(struct buf *b, const struct origin *o)
 {
+	buf_u64(b, o->dev);
+	buf_u64(b, o->ino);
 	buf_u64(b, o->size);
 	buf_u64(b, o->changed_ns);
 }

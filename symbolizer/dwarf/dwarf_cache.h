@@ -5,16 +5,17 @@
  * A file, integers little-endian:
  *
  *	 0  u8[8]  magic "spoorSYM"
- *	 8  u32    version, 2
+ *	 8  u32    version, 3
  *	12  u32    CRC32C of all that follows the header
- *	16  u64    size and
- *	24  u64    time of change (ns since 1970) of the file with the debug information
- *	32  u64    likewise of the file that dwz(1) moved a part of it to; 0: it was not there
- *	40  u64
- *	48  u32    n, addresses
- *	52  u32    m, frames
- *	56  u64    bytes of strings
- *	64  u64    addresses[n], ascending
+ *	16  u64    device,
+ *	24  u64    inode,
+ *	32  u64    size and
+ *	40  u64    time of the last change (ctime, ns since 1970) of the file with the debug information
+ *	48  u64[4] likewise of the file that dwz(1) moved a part of it to; 0: it was not there
+ *	80  u32    n, addresses
+ *	84  u32    m, frames
+ *	88  u64    bytes of strings
+ *	96  u64    addresses[n], ascending
  *	    u32    first[n + 1]: the frames of each address, the innermost first; it may have none
  *	    u32    frames[m][3]: where its function and its file are in the strings, its line
  *	    u8     strings, each ended by a NUL; the one at 0 is none
@@ -40,7 +41,8 @@ struct dwarf_cache;
 /*
  * What the directory has of an object whose debug information is debug_fd's, and alt_fd's (-1:
  * none); it is empty when there is nothing, or nothing good. The directory is made, and used only
- * when it is ours alone. NULL: out of memory, or no build-id of the kernel's kind.
+ * when it is ours alone. NULL: out of memory, no build-id of the kernel's kind, or a file of another user than root and
+ * the reader: who writes it chooses its build-id, and what an entry would say of others' files.
  */
 struct dwarf_cache *dwarf_cache_open(const char *dir, const struct buildid *id, int debug_fd,
 				     int alt_fd);

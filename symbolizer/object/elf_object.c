@@ -492,6 +492,12 @@ elf_object_path_of(int fd, char ret[PATH_MAX])
 	return true;
 }
 
+bool
+elf_object_stat(const struct elf_object *o, struct stat *ret)
+{
+	return fstat(o->fd, ret) == 0;
+}
+
 int
 elf_object_dup(const struct elf_object *o)
 {

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "format/bytes/buildid.h"
 #include "format/bytes/span.h"
@@ -82,6 +83,8 @@ bool elf_object_has_dwarf(const struct elf_object *o);
 bool elf_object_path(const struct elf_object *o, char ret[PATH_MAX]);
 /* Likewise, of what a descriptor has open. */
 bool elf_object_path_of(int fd, char ret[PATH_MAX]);
+/* What fstat(2) says of the file; false: it fails. */
+bool elf_object_stat(const struct elf_object *o, struct stat *ret);
 /* Another descriptor of the file, for a reader of its own; -1: errno says why. */
 int elf_object_dup(const struct elf_object *o);
 

@@ -13,6 +13,7 @@
 #include "format/bytes/fmt_error.h"
 #include "format/bytes/io.h"
 #include "symbolizer/object/elf_shift.h"
+#include "symbolizer/object/file_owner.h"
 #include "symbolizer/object/packed_objects.h"
 
 /* CRC-32 as .gnu_debuglink has it, of the whole file. */
@@ -145,6 +146,17 @@ refuse_misfit(const struct object_debug *d, const char *path, struct elf_object 
 	return 0;
 }
 
+/* May the owner of a file name the functions of the object? What the reader names (symfs) is the reader's word. */
+static bool
+is_of_owner(const struct object_debug *d, const struct stat *st)
+{
+	struct stat object;
+
+	if (d->places->symfs && strcmp(d->root, d->places->symfs) == 0)
+		return true;
+	return elf_object_stat(d->object, &object) && file_owner_may_name(st, &object);
+}
+
 /* A file with symbols for the object found: by build-id, else by the link's checksum. */
 static int
 try_debug(const struct object_debug *d, const struct link *link, const char *path,
@@ -161,6 +173,10 @@ try_debug(const struct object_debug *d, const struct link *link, const char *pat
 
 	if (fd < 0)
 		return 0;
+	if (!is_of_owner(d, &st)) {
+		close(fd);
+		return 0;
+	}
 	error = elf_object_open(fd, &elf);
 	if (error)
 		return error == -FMT_E_NOMEM ? error : 0;
@@ -339,11 +355,16 @@ try_alt_fd(int fd, struct span id, int *ret)
 }
 
 static int
-try_alt(const char *path, struct span id, int *ret)
+try_alt(const struct elf_object *debug, const char *path, struct span id, int *ret)
 {
-	struct stat st;
+	struct stat st, of;
+	int fd = object_places_open(path, &st);
 
-	return try_alt_fd(object_places_open(path, &st), id, ret);
+	if (fd >= 0 && !(elf_object_stat(debug, &of) && file_owner_may_name(&st, &of))) {
+		close(fd);
+		fd = -1;
+	}
+	return try_alt_fd(fd, id, ret);
 }
 
 static int
@@ -355,14 +376,14 @@ alt_packed(const struct object_places *p, struct span id, int *ret)
 }
 
 static int
-alt_by_id(const struct object_places *p, struct span id, int *ret)
+alt_by_id(const struct object_places *p, const struct elf_object *debug, struct span id, int *ret)
 {
 	char path[PATH_MAX];
 	int error = 0;
 
 	for (size_t i = 0;
 	     *ret < 0 && !error && object_places_debug(p, p->symfs, i, id.p, id.len, path); i++)
-		error = try_alt(path, id, ret);
+		error = try_alt(debug, path, id, ret);
 	return error;
 }
 
@@ -399,14 +420,14 @@ object_debug_alt(const struct object_places *p, struct elf_object *debug, int *r
 	error = alt_packed(p, id, ret);
 	*ret_packed |= *ret >= 0;
 	if (!error && *ret < 0)
-		error = alt_by_id(p, id, ret);
+		error = alt_by_id(p, debug, id, ret);
 	if (*ret >= 0 || error || !elf_object_path(debug, file))
 		return error;
 	for (size_t i = 0; *ret < 0 && !error && (i == 0 || p->debug_dirs[i - 1]); i++)
 		if (alt_path(p, file, i, link, path) == 0)
-			error = try_alt(path, id, ret);
+			error = try_alt(debug, path, id, ret);
 	if (*ret < 0 && !error && object_fetch_lines(p->fetch) &&
 	    object_fetch_get(p->fetch, OBJECT_FETCH_DEBUGINFO, id.p, id.len, link))
-		error = alt_by_id(p, id, ret);
+		error = alt_by_id(p, debug, id, ret);
 	return error;
 }

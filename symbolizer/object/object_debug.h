@@ -53,7 +53,8 @@ struct object_debug {
 };
 
 /*
- * A file whose sections of code do not fit those of the object (elf_shift.h) is refused, and counted in sums.
+ * A file whose sections of code do not fit those of the object (elf_shift.h) is refused, and counted in sums. One whose
+ * owner may not name the object's functions (file_owner.h) is passed over; what is below symfs is the reader's word.
  * From inside of the recording, else by build-id, else by .gnu_debuglink and its checksum, else from servers by
  * build-id. 0 with *ret the caller's, or NULL: the object has its symbols itself, or nobody has them.
  * *ret_packed is set to true where it came out of the recording, and left alone otherwise. -FMT_E_NOMEM.
@@ -63,7 +64,7 @@ int object_debug_find(const struct object_debug *d, struct elf_object **ret, boo
 /*
  * A descriptor of the file that dwz(1) moved a part of this file's debug information to: by its path,
  * which may be relative to the file, below the debug directories by build-id or in .dwz, or from servers; its
- * build-id is the one that the file names. Inside of the recording first: then *ret_packed is set to true, and
+ * build-id is the one that the file names, and its owner one who may name what that file names. Inside of the recording first: then *ret_packed is set to true, and
  * left alone otherwise. *ret -1: there is none. 0, -FMT_E_NOMEM.
  */
 int object_debug_alt(const struct object_places *p, struct elf_object *debug, int *ret,

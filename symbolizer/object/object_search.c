@@ -11,6 +11,7 @@
 
 #include "format/bytes/fmt_error.h"
 #include "format/bytes/time_text.h"
+#include "symbolizer/object/file_owner.h"
 #include "symbolizer/object/live_files.h"
 #include "symbolizer/object/object_debug.h"
 #include "symbolizer/object/object_vdso.h"
@@ -115,6 +116,10 @@ try_file(struct object_search *s, const char *path, const char *called, const ch
 
 	if (fd < 0)
 		return 0;
+	if (s->trusted_only && !file_owner_is_trusted(&st)) {
+		close(fd);
+		return 0;
+	}
 	error = elf_object_open(fd, &elf);
 	if (error == -FMT_E_NOMEM)
 		return error;
@@ -180,6 +185,18 @@ try_path(struct object_search *s, const char *prefix)
 	return try_file(s, path, path, prefix);
 }
 
+bool
+object_search_is_others(const struct object_places *places, const struct map_object *wanted)
+{
+	struct stat st;
+	int fd = places->symfs ? -1 : object_places_open(wanted->path, &st);
+
+	if (fd < 0)
+		return false;
+	close(fd);
+	return !file_owner_is_trusted(&st);
+}
+
 /* Through a process that has it mapped: in its root, then what is mapped, whatever its name is now. */
 static int
 try_live_file(struct object_search *s, const struct live_file *f)
@@ -203,8 +220,9 @@ try_live_file(struct object_search *s, const struct live_file *f)
 	return error;
 }
 
+/* Files of root's and the reader's own go before those of others, whose process may be the first with that path. */
 static int
-try_live(struct object_search *s)
+try_live(struct object_search *s, bool trusted_only)
 {
 	const enum resolve_miss miss = s->miss;
 	const struct live_file *files;
@@ -213,9 +231,11 @@ try_live(struct object_search *s)
 
 	if (s->places->live == NULL || !s->places->this_boot)
 		return 0;
+	s->trusted_only = trusted_only;
 	error = live_files_find(s->places->live, s->wanted, &files, &nr);
 	for (size_t i = 0; !error && i < nr && !s->found; i++)
 		error = try_live_file(s, &files[i]);
+	s->trusted_only = false;
 	s->miss = miss;
 	return error;
 }
@@ -436,9 +456,11 @@ object_search_find(struct object_search *s)
 	if (!error && !s->found)
 		error = try_path(s, "");
 	if (!error && !s->found)
-		error = try_live(s);
+		error = try_live(s, true);
 	if (!error && !s->found)
 		error = try_by_id(s);
+	if (!error && !s->found)
+		error = try_live(s, false);
 	if (!error && !s->found)
 		error = try_stored(s);
 	if (!error && !s->found && !s->whole)

@@ -28,6 +28,7 @@ struct object_search {
 	bool packed;	   /* it is inside of the recording: its path is none of this host */
 	bool debug_packed; /* what has its symbols is */
 	bool whole;	   /* nothing but the object itself will do */
+	bool trusted_only; /* for now: files of others than root and the reader are passed over */
 	/* Of found: where it is, or was; and what of that is no part of its own path. */
 	char path[PATH_MAX];
 	const char *root;
@@ -38,6 +39,9 @@ struct object_search {
 int object_search_find(struct object_search *s);
 /* The object is nowhere: what there is of it with symbols, likewise. */
 int object_search_separate(struct object_search *s);
+
+/* Is there a file of another user than root and the reader by the object's own path? */
+bool object_search_is_others(const struct object_places *places, const struct map_object *wanted);
 
 /* Of what was found, the file with its symbols; *ret is untouched where there is none. 0, -FMT_E_NOMEM. */
 int object_search_debug(struct object_search *s, struct elf_object **ret);

@@ -8,8 +8,10 @@
 #include <unistd.h>
 
 #include "symbolizer/object/elf_object.h"
+#include "symbolizer/object/file_owner.h"
 
-static int __attribute__((format(printf, 1, 2))) try_path(const char *format, ...)
+static int __attribute__((format(printf, 2, 3)))
+try_path(const struct object *o, const char *format, ...)
 {
 	char path[PATH_MAX], magic[SELFMAG];
 	struct stat st;
@@ -24,7 +26,8 @@ static int __attribute__((format(printf, 1, 2))) try_path(const char *format, ..
 	fd = object_places_open(path, &st);
 	if (fd < 0)
 		return -1;
-	if (pread(fd, magic, SELFMAG, 0) == SELFMAG && memcmp(magic, ELFMAG, SELFMAG) == 0)
+	if (file_owner_may_name_fd(fd, o->debug_fd) && pread(fd, magic, SELFMAG, 0) == SELFMAG &&
+	    memcmp(magic, ELFMAG, SELFMAG) == 0)
 		return fd;
 	close(fd);
 	return -1;
@@ -44,32 +47,32 @@ find_package(const struct object *o, const char *debug)
 {
 	static const char suffix[] = ".debug";
 	const size_t length = strlen(debug), bare = length - (sizeof(suffix) - 1);
-	int fd = o->path ? try_path("%s.dwp", o->path) : -1;
+	int fd = o->path ? try_path(o, "%s.dwp", o->path) : -1;
 
 	if (fd < 0 && *debug)
-		fd = try_path("%s.dwp", debug);
+		fd = try_path(o, "%s.dwp", debug);
 	if (fd < 0 && length > sizeof(suffix) - 1 && strcmp(debug + bare, suffix) == 0)
-		fd = try_path("%.*s.dwp", (int)bare, debug);
+		fd = try_path(o, "%.*s.dwp", (int)bare, debug);
 	return fd;
 }
 
 /* A whole path, here or below symfs. */
 static int
-find_whole(const struct object_places *p, const char *dir, const char *name)
+find_whole(const struct object_places *p, const struct object *o, const char *dir, const char *name)
 {
 	const char *slash = *dir ? "/" : "";
-	int fd = p->symfs ? try_path("%s%s%s%s", p->symfs, dir, slash, name) : -1;
+	int fd = p->symfs ? try_path(o, "%s%s%s%s", p->symfs, dir, slash, name) : -1;
 
-	return fd < 0 ? try_path("%s%s%s", dir, slash, name) : fd;
+	return fd < 0 ? try_path(o, "%s%s%s", dir, slash, name) : fd;
 }
 
 /* When what was built was moved, or without a path that is anybody's own. */
 static int
-find_beside(const char *path, const char *name)
+find_beside(const struct object *o, const char *path, const char *name)
 {
 	const int length = dir_length(path);
 
-	return length ? try_path("%.*s%s", length, path, name + dir_length(name)) : -1;
+	return length ? try_path(o, "%.*s%s", length, path, name + dir_length(name)) : -1;
 }
 
 /* As compilers call them; -gsplit-dwarf=single leaves the split-off half in the object file. */
@@ -100,12 +103,12 @@ object_split_open(const struct object_places *p, const struct object *o, const c
 	if (!is_split_name(name))
 		return -1;
 	if (name[0] == '/')
-		fd = find_whole(p, "", name);
+		fd = find_whole(p, o, "", name);
 	else if (dir && dir[0] == '/')
-		fd = find_whole(p, dir, name);
+		fd = find_whole(p, o, dir, name);
 	if (fd < 0 && o->path)
-		fd = find_beside(o->path, name);
+		fd = find_beside(o, o->path, name);
 	if (fd < 0 && (!o->path || strcmp(o->path, debug) != 0))
-		fd = find_beside(debug, name);
+		fd = find_beside(o, debug, name);
 	return fd;
 }

@@ -13,6 +13,7 @@
 #include "symbolizer/object/elf_minidebug.h"
 #include "symbolizer/object/elf_shift.h"
 #include "symbolizer/object/elf_signal.h"
+#include "symbolizer/object/file_owner.h"
 #include "symbolizer/object/object_debug.h"
 #include "symbolizer/object/object_search.h"
 #include "symbolizer/object/object_vdso.h"
@@ -146,6 +147,21 @@ object_address(const struct object *o, const struct task_map *map, uint64_t ip, 
 	return true;
 }
 
+/* Its file with symbols, if that is another one, is of an owner who may name it (object_debug). */
+static int64_t
+owner_of(const struct object_search *s)
+{
+	const char *symfs = s->places->symfs;
+	struct stat st = { .st_uid = (uid_t)-1 };
+
+	if (s->stored)
+		return OBJECT_STORED;
+	if (s->vdso || (symfs && s->root && strcmp(s->root, symfs) == 0) ||
+	    (elf_object_stat(s->found, &st) && file_owner_is_trusted(&st)))
+		return OBJECT_TRUSTED;
+	return st.st_uid;
+}
+
 static void
 keep_files(struct object *o, const struct object_search *s, struct elf_object *debug)
 {
@@ -181,6 +197,7 @@ search_and_load(struct object_search *s, struct object *o)
 		else if (!error && s->places->keep_code && !s->codeless)
 			o->code_fd = elf_object_dup(s->found);
 		o->codeless = s->codeless;
+		o->owner = owner_of(s);
 		o->doubt = s->doubt;
 		o->stored |= s->stored;
 	}
@@ -196,6 +213,7 @@ object_new(const struct buildid *id)
 
 	if (o != NULL) {
 		o->build_id = *id;
+		o->owner = OBJECT_TRUSTED;
 		o->debug_fd = o->alt_fd = o->code_fd = o->file_fd = o->names_fd = -1;
 	}
 	return o;

@@ -37,6 +37,9 @@
 #include "symbolizer/object/resolve_miss.h"
 #include "symbolizer/object/symtab.h"
 
+#define OBJECT_TRUSTED INT64_C(-1)
+#define OBJECT_STORED INT64_C(-2)
+
 /* What the resolver keeps of an object: no ELF handle. */
 struct object {
 	struct buildid build_id; /* as recorded; size 0: none was */
@@ -61,6 +64,11 @@ struct object {
 	int debug_fd;
 	int alt_fd;	     /* the file that dwz(1) moved a part of it to; -1: there is none */
 	uint64_t debug_bias; /* from addresses there to those here */
+	/*
+	 * Whose word its names are: OBJECT_TRUSTED, of root or the reader; OBJECT_STORED, of who made the recording;
+	 * else the number of the user, and it names nothing but what is that user's.
+	 */
+	int64_t owner;
 	/* It, its symbols or its debug information are of a copy: its owner is who recorded, not who compiled it. */
 	bool stored;
 	bool debug_bad; /* it could not be read, and is not read again */

@@ -7,6 +7,7 @@
 
 #include "format/bytes/array.h"
 #include "format/bytes/fmt_error.h"
+#include "symbolizer/object/object_search.h"
 #include "symbolizer/object/object_store.h"
 #include "symbolizer/object/object_vdso.h"
 
@@ -34,21 +35,28 @@ build_id_hash(const struct buildid *id)
 	return (uint32_t)slots_mix_bytes(id->kind, id->bytes, id->size);
 }
 
-static bool
-same_build_id(const void *owner, uint32_t index, const void *key)
-{
-	const struct mapped_objects *m = owner;
+struct loaded_key {
+	const struct buildid *id;
+	int64_t owner;
+};
 
-	return buildid_cmp(&m->objects[index]->build_id, key) == 0;
+static bool
+same_build_and_owner(const void *owner, uint32_t index, const void *key)
+{
+	const struct object *o = ((const struct mapped_objects *)owner)->objects[index];
+	const struct loaded_key *k = key;
+
+	return o->owner == k->owner && buildid_cmp(&o->build_id, k->id) == 0;
 }
 
 static struct object *
-find_loaded(const struct mapped_objects *m, const struct buildid *id)
+find_loaded(const struct mapped_objects *m, const struct buildid *id, int64_t owner)
 {
+	const struct loaded_key key = { id, owner };
 	uint32_t at = SLOTS_NONE;
 
 	if (id->size != 0)
-		at = slots_find(&m->by_build_id, build_id_hash(id), same_build_id, m, id);
+		at = slots_find(&m->by_build_id, build_id_hash(id), same_build_and_owner, m, &key);
 	return at != SLOTS_NONE ? m->objects[at] : NULL;
 }
 
@@ -114,7 +122,7 @@ is_the_best(const struct mapped_objects *m, const struct object *loaded,
 	return false;
 }
 
-/* Another file of a build has more symbols: it serves all maps from here on. */
+/* Another file of a build goes before: it serves all maps from here on. */
 static void
 replace_loaded(struct mapped_objects *m, struct object *loaded, struct object *better)
 {
@@ -128,27 +136,24 @@ replace_loaded(struct mapped_objects *m, struct object *loaded, struct object *b
 			m->mapped[i].object = better;
 }
 
+/*
+ * Keeps an object that was found for s, if none of its build and owner is as good already. What root or the reader
+ * has serves all maps of the build but those of files of others, and goes before what came with the recording.
+ */
 static int
-mapped_load(struct mapped_objects *m, struct mapped_object *s, const struct task_map *map)
+take_object(struct mapped_objects *m, struct mapped_object *s, struct object *object)
 {
-	const struct map_object *wanted = map->object;
-	/* By another path it may be there already. */
-	struct object *loaded = find_loaded(m, &wanted->build_id), *object;
-	const bool tried = s->tried;
+	const struct buildid *id = &s->key.build_id;
+	struct object *trusted = find_loaded(m, id, OBJECT_TRUSTED);
+	struct object *stored = find_loaded(m, id, OBJECT_STORED);
+	struct object *loaded = find_loaded(m, id, object->owner);
 	int error;
 
-	s->tried = true;
-	s->tried_at = m->nr_objects;
-	if (tried || (loaded && is_the_best(m, loaded, s))) {
-		s->object = loaded;
-		return 0;
-	}
-	error = object_store_load(m->places, wanted, map, &object, &s->miss);
-	s->object = loaded;
-	if (error || object == NULL)
-		return error;
-	if (loaded && !object->has_symtab) {
+	if (object->owner == OBJECT_STORED && trusted)
+		loaded = trusted;
+	if (loaded && (loaded->owner != object->owner || !object->has_symtab)) {
 		object_free(object);
+		s->object = loaded;
 		return 0;
 	}
 	error = mapped_objects_keep(m, object);
@@ -159,7 +164,30 @@ mapped_load(struct mapped_objects *m, struct mapped_object *s, const struct task
 	s->object = object;
 	if (loaded)
 		replace_loaded(m, loaded, object);
+	else if (stored && object->owner == OBJECT_TRUSTED)
+		replace_loaded(m, stored, object);
 	return 0;
+}
+
+static int
+mapped_load(struct mapped_objects *m, struct mapped_object *s, const struct task_map *map)
+{
+	const struct map_object *wanted = map->object;
+	/* By another path it may be there already. */
+	struct object *loaded = find_loaded(m, &wanted->build_id, OBJECT_TRUSTED), *object;
+	const bool tried = s->tried;
+	int error;
+
+	s->tried = true;
+	s->tried_at = m->nr_objects;
+	if (tried ||
+	    (loaded && is_the_best(m, loaded, s) && !object_search_is_others(m->places, wanted))) {
+		s->object = loaded;
+		return 0;
+	}
+	error = object_store_load(m->places, wanted, map, &object, &s->miss);
+	s->object = loaded;
+	return error || object == NULL ? error : take_object(m, s, object);
 }
 
 static uint32_t

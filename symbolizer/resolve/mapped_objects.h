@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * mapped_objects: the objects that were mapped, each loaded once, whichever maps and paths it has: one
- * for each build-id, one for each path where none was recorded.
+ * for each build-id and owner (struct object), one for each path where no build-id was recorded. Anybody can
+ * make a file of any build-id: that of another user names the maps of that file alone.
  */
 #ifndef SYMBOLIZER_RESOLVE_MAPPED_OBJECTS_H
 #define SYMBOLIZER_RESOLVE_MAPPED_OBJECTS_H

@@ -43,7 +43,9 @@ name_room_add(struct name_room *n, const char *s, size_t len, size_t *owner, siz
 static const char *
 name_room_of(struct name_room *n, struct object *of, const char *s, size_t len)
 {
-	return name_room_add(n, s, len, of ? &of->names_bytes : NULL, NULL, of ? of->path : NULL);
+	size_t *group = of && of->owner != OBJECT_TRUSTED ? &n->others_bytes : NULL;
+
+	return name_room_add(n, s, len, of ? &of->names_bytes : NULL, group, of ? of->path : NULL);
 }
 
 int

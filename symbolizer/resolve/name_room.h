@@ -2,7 +2,7 @@
 /*
  * name_room: the names of a resolver, demangled, and how much room whose names may take. Who makes an object, or
  * code at run time, chooses how many names it has, and how long they are: one takes an eighth of what the
- * others leave, and all code that is made at run time a half.
+ * others leave, all objects of users other than root and the reader a half, and all code that is made at run time another.
  */
 #ifndef SYMBOLIZER_RESOLVE_NAME_ROOM_H
 #define SYMBOLIZER_RESOLVE_NAME_ROOM_H
@@ -28,6 +28,7 @@ struct name_room {
 	size_t nr_makers, cap_makers;
 	struct slots maker_slots;
 	size_t made_bytes;   /* of all makers */
+	size_t others_bytes; /* of all objects of others */
 	char lost[PATH_MAX]; /* the first whose names there was no room for; empty: none */
 };
 

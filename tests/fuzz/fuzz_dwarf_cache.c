@@ -11,8 +11,8 @@
 #include "format/bytes/time_text.h"
 #include "symbolizer/dwarf/dwarf_cache.h"
 
-#define HEAD_BYTES 48 /* up to the numbers of addresses and frames */
-#define BODY 64
+#define HEAD_BYTES 80 /* up to the numbers of addresses and frames */
+#define BODY 96
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -38,16 +38,20 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct buildid id = { .size = 20, .kind = BUILDID_GNU };
 	int fd = memfd_create("debug", MFD_CLOEXEC);
-	struct dwarf_cache *c = fd >= 0 ? dwarf_cache_open(NULL, &id, fd, -1) : NULL;
+	/* What everybody may write to is nobody's word. */
+	struct dwarf_cache *c =
+		fd >= 0 && fchmod(fd, 0600) == 0 ? dwarf_cache_open(NULL, &id, fd, -1) : NULL;
 	uint8_t *bytes = malloc(HEAD_BYTES + size + 1);
 	struct stat st;
 
 	if (c && bytes && fstat(fd, &st) == 0 && HEAD_BYTES + size >= BODY) {
 		memcpy(bytes, "spoorSYM", 8);
-		le32enc(bytes + 8, 2);
-		le64enc(bytes + 16, (uint64_t)st.st_size);
-		le64enc(bytes + 24, (uint64_t)time_text_ns(&st.st_mtim));
-		memset(bytes + 32, 0, 16);
+		le32enc(bytes + 8, 3);
+		le64enc(bytes + 16, st.st_dev);
+		le64enc(bytes + 24, st.st_ino);
+		le64enc(bytes + 32, (uint64_t)st.st_size);
+		le64enc(bytes + 40, (uint64_t)time_text_ns(&st.st_ctim));
+		memset(bytes + 48, 0, 32);
 		if (size > 0)
 			memcpy(bytes + HEAD_BYTES, data, size);
 		le32enc(bytes + 12, crc32c(0, bytes + BODY, HEAD_BYTES + size - BODY));

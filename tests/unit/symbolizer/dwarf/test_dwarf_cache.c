@@ -51,7 +51,7 @@ set_up(void **state)
 	assert_non_null(mkdtemp(dir));
 	alt_fd = -1;
 	debug_fd = memfd_create("debug", MFD_CLOEXEC);
-	assert_true(debug_fd >= 0 && ftruncate(debug_fd, 100) == 0);
+	assert_true(debug_fd >= 0 && ftruncate(debug_fd, 100) == 0 && fchmod(debug_fd, 0600) == 0);
 	return 0;
 }
 
@@ -157,7 +157,7 @@ what_dwz_moved_is_asked_for_when_it_is_there(void **state)
 	const int here = memfd_create("alt", MFD_CLOEXEC);
 
 	(void)state;
-	assert_true(here >= 0 && ftruncate(here, 100) == 0);
+	assert_true(here >= 0 && ftruncate(here, 100) == 0 && fchmod(here, 0600) == 0);
 	keep(5, 1);
 	assert_int_equal(found(5), 1);
 	alt_fd = here;
@@ -180,6 +180,42 @@ builds_without_an_id_are_not_kept(void **state)
 	(void)state;
 	id.size = 0;
 	assert_null(dwarf_cache_open(dir, &id, debug_fd, alt_fd));
+}
+
+/* Neither of root's nor of the reader's own, or everybody's to write. */
+static void
+files_of_others_are_not_kept(void **state)
+{
+	const struct buildid id = id_of();
+
+	(void)state;
+	keep(5, 2);
+	assert_int_equal(fchmod(debug_fd, 0602), 0);
+	assert_null(dwarf_cache_open(dir, &id, debug_fd, alt_fd));
+	assert_int_equal(fchmod(debug_fd, 0600), 0);
+	if (geteuid() != 0)
+		return;
+	assert_int_equal(fchown(debug_fd, 1, 1), 0);
+	assert_null(dwarf_cache_open(dir, &id, debug_fd, alt_fd));
+}
+
+/* Size and time are its owner's to choose; another file has another inode. */
+static void
+another_file_of_equal_size_and_time_has_its_own(void **state)
+{
+	const struct timespec times[2] = { { 5, 0 }, { 5, 0 } };
+	int other = memfd_create("other", MFD_CLOEXEC), first = debug_fd;
+
+	(void)state;
+	assert_true(other >= 0 && ftruncate(other, 100) == 0 && fchmod(other, 0600) == 0);
+	assert_int_equal(futimens(debug_fd, times), 0);
+	assert_int_equal(futimens(other, times), 0);
+	keep(5, 2);
+	debug_fd = other;
+	assert_int_equal(found(5), -1);
+	debug_fd = first;
+	assert_int_equal(found(5), 2);
+	close(other);
 }
 
 /* Where others can write nothing is read, and nothing is kept. */
@@ -392,6 +428,8 @@ main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		T(what_was_asked_for_last_is_kept),
+		T(files_of_others_are_not_kept),
+		T(another_file_of_equal_size_and_time_has_its_own),
 		T(strings_have_a_bound),
 		T(what_was_kept_is_found),
 		T(another_file_with_debug_information_has_its_own),
