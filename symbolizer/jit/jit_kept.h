@@ -13,7 +13,7 @@
 #include "format/jit/jit_table.h"
 #include "format/recording/recording_reader.h"
 
-/* Of a recording; each takes 150 bytes at most, and its name twice. */
+/* Of a recording, of whose processes each has a fair_part; each takes 150 bytes at most, and its name twice. */
 #define JIT_KEPT_ENTRIES_MAX (1u << 18)
 #define JIT_KEPT_NAMES_BYTES_MAX (32u << 20)
 

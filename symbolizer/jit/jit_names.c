@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "format/bytes/array.h"
+#include "format/bytes/fair_part.h"
 #include "format/bytes/fmt_error.h"
 #include "format/bytes/slots.h"
 #include "format/jit/jit_table.h"
@@ -15,7 +16,7 @@
 
 #define MAP_BYTES_MAX (64u << 20)
 #define DUMPS_MAX 1024u /* that a recording names */
-/* Of all processes: one file may have many names, and processes cost nothing. Seconds, each. */
+/* Of all processes, of which each has a fair_part: one file may have many names. Seconds, each. */
 #define ALL_MAPS_BYTES_MAX (UINT64_C(512) << 20)
 #define ALL_FRAMES_BYTES_MAX (64u << 20)
 #define ALL_DUMPS_RECORDS_MAX (UINT64_C(1) << 22)
@@ -122,6 +123,16 @@ code_of(const struct jit_names *j, const struct jit_process *process)
 
 /* --- dumps --------------------------------------------------------------------------------- */
 
+static size_t
+dumps_of(const struct jit_names *j, uint32_t pid)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < j->nr_dumps; i++)
+		n += j->dumps[i].pid == pid;
+	return n;
+}
+
 static const struct jit_dump *
 find_dump(const struct jit_names *j, uint32_t pid, const char *path)
 {
@@ -136,8 +147,8 @@ jit_names_map(struct jit_names *j, const struct perf_mmap *map)
 {
 	struct jit_dump dump = { .pid = map->pid };
 
-	if (!jitdump_is_path(map->filename) || j->nr_dumps == DUMPS_MAX ||
-	    find_dump(j, map->pid, map->filename))
+	if (!jitdump_is_path(map->filename) || find_dump(j, map->pid, map->filename) ||
+	    !fair_part_has(DUMPS_MAX - j->nr_dumps, dumps_of(j, map->pid), 1))
 		return 0;
 	dump.ino = map->ino;
 	dump.path = strdup(map->filename);
@@ -181,11 +192,13 @@ read_map(struct jit_names *j, struct io_source *file, struct jit_table *table)
 	if (size <= 0)
 		return 0;
 	want = size < MAP_BYTES_MAX ? (size_t)size : MAP_BYTES_MAX;
-	if (want > j->map_bytes) {
+	if (want > fair_part(j->map_bytes, 0)) {
+		want = (size_t)fair_part(j->map_bytes, 0);
 		j->left_out++;
-		return 0;
 	}
 	j->map_bytes -= want;
+	if (want == 0)
+		return 0;
 	text = malloc(want);
 	if (!text)
 		return -FMT_E_NOMEM;
@@ -201,7 +214,9 @@ static int
 read_files(struct jit_names *j, const struct jit_process *process, struct jit_table *table,
 	   struct jitdump_frames *frames)
 {
+	const uint64_t part = fair_part(j->dump_records, 0);
 	struct io_source *file = jit_files_map(process);
+	uint64_t records = part;
 	int err = 0;
 
 	if (file) {
@@ -214,10 +229,11 @@ read_files(struct jit_names *j, const struct jit_process *process, struct jit_ta
 		file = jit_files_dump(process, j->dumps[i].path, j->dumps[i].ino);
 		if (!file)
 			continue;
-		err = jitdump_read(file, &j->dump_records, table, frames);
+		err = jitdump_read(file, &records, table, frames);
 		j->left_out += err == -FMT_E_TOO_BIG;
 		file->close(file);
 	}
+	j->dump_records -= part - records;
 	return err == -FMT_E_NOMEM ? err : 0;
 }
 
@@ -225,10 +241,11 @@ static int
 read_table(struct jit_names *j, const struct jit_process *process, struct jit_code *code)
 {
 	struct jit_table *table = jit_table_new();
-	struct jitdump_frames frames = { .bytes_max = ALL_FRAMES_BYTES_MAX - j->frame_bytes };
+	struct jitdump_frames frames = { .bytes_max = fair_part(
+						 ALL_FRAMES_BYTES_MAX - j->frame_bytes, 0) };
 	int err = table ? read_files(j, process, table, &frames) : -FMT_E_NOMEM;
 	size_t count = table ? jit_table_count(table) : 0;
-	bool fits = count <= JIT_NAMES_ENTRIES_MAX - j->entries;
+	bool fits = fair_part_has(JIT_NAMES_ENTRIES_MAX - j->entries, 0, count);
 
 	if (err == 0 && count > 0 && fits)
 		err = jit_table_settle(table);

@@ -14,7 +14,7 @@
 #include "symbolizer/jit/jit_files.h"
 #include "symbolizer/jit/jit_kept.h"
 
-/* Of all processes together; each entry takes about 100 bytes. */
+/* Of all processes together, of which each has a fair_part; each entry takes about 100 bytes. */
 #define JIT_NAMES_ENTRIES_MAX (1u << 20)
 
 struct jit_names;

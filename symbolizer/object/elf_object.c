@@ -492,6 +492,19 @@ elf_object_path_of(int fd, char ret[PATH_MAX])
 	return true;
 }
 
+void
+elf_object_limit(struct elf_object *o, uint64_t bytes)
+{
+	if (bytes < o->data_left)
+		o->data_left = bytes;
+}
+
+uint64_t
+elf_object_left(const struct elf_object *o)
+{
+	return o->data_left;
+}
+
 bool
 elf_object_stat(const struct elf_object *o, struct stat *ret)
 {

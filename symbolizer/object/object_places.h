@@ -34,8 +34,10 @@ struct object_places {
 	bool keep_code; /* objects keep a descriptor of their code, see struct object */
 	bool data;	/* objects have the symbols of their data, too */
 	struct object_debug_sums *sums; /* of all who look */
-	struct live_files *live;	/* NULL: processes are not asked */
-	struct object_fetch *fetch;	/* with debuginfod_cache; NULL: nothing is fetched */
+	/* Bytes of symbols that may be read of files of others than root and the reader; NULL: any number. */
+	uint64_t *others_symbols;
+	struct live_files *live;    /* NULL: processes are not asked */
+	struct object_fetch *fetch; /* with debuginfod_cache; NULL: nothing is fetched */
 };
 
 /*

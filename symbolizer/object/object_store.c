@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "format/bytes/fair_part.h"
 #include "format/bytes/fmt_error.h"
 #include "symbolizer/object/elf_gopclntab.h"
 #include "symbolizer/object/elf_minidebug.h"
@@ -126,6 +127,29 @@ object_store_read(const struct object_places *places, struct object *o, struct e
 	return error ? error : load_symbols(o, elf, debug, shift);
 }
 
+/* Of one file of others a fair_part, with what belongs to it. */
+static int
+read_bounded(const struct object_places *places, struct object *o, struct elf_object *elf,
+	     struct elf_object *debug)
+{
+	uint64_t *left = places->others_symbols, part, had = 0, has = 0;
+	int error;
+
+	if (!left || o->owner == OBJECT_TRUSTED)
+		return object_store_read(places, o, elf, debug);
+	part = fair_part(*left, 0) / 2;
+	elf_object_limit(elf, part);
+	had = elf_object_left(elf);
+	if (debug) {
+		elf_object_limit(debug, part);
+		had += elf_object_left(debug);
+	}
+	error = object_store_read(places, o, elf, debug);
+	has = elf_object_left(elf) + (debug ? elf_object_left(debug) : 0);
+	*left -= had - has;
+	return error;
+}
+
 static void
 make_separate(struct object *o)
 {
@@ -184,8 +208,9 @@ search_and_load(struct object_search *s, struct object *o)
 			error = object_search_symbols(s, &debug);
 			s->stored |= debug != NULL;
 		}
+		o->owner = owner_of(s);
 		if (!error)
-			error = object_store_read(s->places, o, s->found, debug);
+			error = read_bounded(s->places, o, s->found, debug);
 		if (s->packed) {
 			free(o->path);
 			o->path = NULL;
@@ -197,7 +222,6 @@ search_and_load(struct object_search *s, struct object *o)
 		else if (!error && s->places->keep_code && !s->codeless)
 			o->code_fd = elf_object_dup(s->found);
 		o->codeless = s->codeless;
-		o->owner = owner_of(s);
 		o->doubt = s->doubt;
 		o->stored |= s->stored;
 	}

@@ -23,6 +23,7 @@
 struct resolver {
 	struct object_places places;
 	struct object_debug_sums debug_sums;
+	uint64_t others_symbols;
 	struct name_room names;
 	struct intern *strings; /* those of names */
 	struct kernel_image *kernel_image;
@@ -62,6 +63,7 @@ resolver_new(const struct resolver_options *options)
 	if (options == NULL)
 		options = &none;
 	object_debug_sums_init(&r->debug_sums);
+	r->others_symbols = RESOLVER_OTHERS_SYMBOLS_MAX;
 	r->places = (struct object_places){
 		.symfs = options->symfs,
 		.debug_dirs = options->debug_dirs ? options->debug_dirs : default_debug_dirs,
@@ -73,6 +75,7 @@ resolver_new(const struct resolver_options *options)
 		.keep_code = options->keep_code,
 		.data = options->data,
 		.sums = &r->debug_sums,
+		.others_symbols = &r->others_symbols,
 	};
 	r->image_given = r->ask_image = options->kallsyms || options->vmlinux;
 	r->vmlinux = options->vmlinux;
@@ -189,6 +192,7 @@ resolver_places(const struct resolver *r, const struct resolver_recording *recor
 {
 	*ret = r->places;
 	ret->live = NULL;
+	ret->others_symbols = NULL;
 	resolver_believe(ret, recording);
 }
 

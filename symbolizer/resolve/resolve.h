@@ -54,6 +54,9 @@ struct object;
 struct packed_objects;
 struct resolver;
 
+/* Bytes of symbols of files of users other than root and the reader; of one file an eighth of what is left. */
+#define RESOLVER_OTHERS_SYMBOLS_MAX (UINT64_C(1) << 30)
+
 struct resolver_options {
 	const char *symfs;	       /* prefix for recorded paths; NULL: none */
 	const char *const *debug_dirs; /* NULL-terminated; NULL: /usr/lib/debug */

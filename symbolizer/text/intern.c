@@ -9,6 +9,8 @@
 
 #include <bsd/stdlib.h>
 
+#include "format/bytes/fair_part.h"
+
 #define ARENA_BYTES (64u << 10)
 #define SLOTS_FIRST 1024
 
@@ -156,7 +158,7 @@ intern_has_room(const struct intern *t, size_t len, const size_t *owner, const s
 
 	if (need > left || (is_long && t->long_bytes + need > t->long_max))
 		return false;
-	if (owner && *owner + need > (left + *owner) / INTERN_OWNER_PART)
+	if (owner && !fair_part_has(left, *owner, need))
 		return false;
 	return !group || *group + need <= (left + *group) / INTERN_GROUP_PART;
 }

@@ -18,9 +18,8 @@
 /* 500,000 names of the usual length of C++ names. */
 #define INTERN_BYTES_MAX (64u << 20)
 #define INTERN_LEFT_OUT "[name left out]"
-/* What intern_add_for() lets one owner of names have of the room that all others leave, and one group of owners. */
-#define INTERN_OWNER_PART 8
-#define INTERN_GROUP_PART 2
+#define INTERN_GROUP_PART                                                                          \
+	2 /* what intern_add_for() lets a group of owners have of the room that all others leave */
 
 struct intern;
 
@@ -41,7 +40,7 @@ const char *intern_add(struct intern *t, const char *s, size_t len);
 const char *intern_string(struct intern *t, const char *s);
 
 /*
- * The same for one owner of names among many, an object for instance, who may not take the room of the others.
+ * The same for one owner of names among many, an object for instance, who has no more than a fair_part.
  * *owner and *group are the bytes that new strings of the owner, and of its group of owners, took so far, 0 at first;
  * group may be NULL. A new string that would be too much of either is left out, as above bytes_max.
  */

@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "format/bytes/array.h"
+#include "format/bytes/fair_part.h"
 #include "format/bytes/fmt_error.h"
 #include "format/bytes/slots.h"
+#include "symbolizer/object/file_owner.h"
 #include "symbolizer/object/live_files.h"
 #include "symbolizer/object/object_vdso.h"
 
@@ -70,6 +72,16 @@ same_file(const void *owner, uint32_t index, const void *key)
 		buildid_cmp(&a->vdso, &b->vdso) == 0;
 }
 
+/* Is it of a user other than root and the reader, and more than one of many may have? */
+static bool
+takes_too_much(const struct cfi_store *s, const struct elf_object *elf, const struct cfi *cfi)
+{
+	struct stat st;
+
+	return cfi && elf_object_stat(elf, &st) && !file_owner_is_trusted(&st) &&
+		!fair_part_has(CFI_STORE_BYTES_MAX - s->bytes, 0, cfi_bytes(cfi));
+}
+
 /* A file that is damaged, or of another machine, has nothing for us. */
 static int
 read_file(struct cfi_store *s, struct file *f, struct elf_object *elf, struct elf_object *debug)
@@ -79,6 +91,11 @@ read_file(struct cfi_store *s, struct file *f, struct elf_object *elf, struct el
 
 	if (err)
 		return err == -FMT_E_NOMEM ? err : 0;
+	if (takes_too_much(s, elf, f->cfi)) {
+		cfi_free(f->cfi);
+		f->cfi = NULL;
+		return 0;
+	}
 	f->nr_segments = elf_object_segments(elf, &segments);
 	f->segments = reallocarray(NULL, f->nr_segments + 1, sizeof(*segments));
 	if (!f->segments)

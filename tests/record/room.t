@@ -180,4 +180,32 @@ touch ranges
 look third
 unlike "$(grep /ranges: third.err)" "earlier look" "dwarf_inflate: a file that was changed is read again"
 
+# --- a program of another user with a string table that is a hole of 512 MiB -----------------------
+
+if [ "$(id -u)" = 0 ]; then
+	gcc -O1 -no-pie -Wl,--build-id=uuid -o sparse lines.c || bail "gcc failed"
+	python3 - sparse <<'PY' || bail "no sparse program"
+import struct, sys
+b = bytearray(open(sys.argv[1], "rb").read())
+shoff, = struct.unpack_from("<Q", b, 40)
+shentsize, shnum = struct.unpack_from("<HH", b, 58)
+section = lambda i: shoff + i * shentsize
+for i in range(shnum):
+    if struct.unpack_from("<I", b, section(i) + 4)[0] == 2:
+        link, = struct.unpack_from("<I", b, section(i) + 40)
+at, size = struct.unpack_from("<QQ", b, section(link) + 24)
+names = b[at:at + size]
+struct.pack_into("<QQ", b, section(link) + 24, len(b), 1 << 29)
+with open(sys.argv[1], "r+b") as f:
+    f.write(b + names)
+    f.truncate(len(b) + (1 << 29))
+PY
+	chown 64321 sparse
+	"$SPOOR" record -q -e minor-faults:u -c 1 -o sparse.spoor -- sh -c './sparse; ./normal'
+	python3 measure.py measured "$SPOOR" report --json -i sparse.spoor >both.json 2>err
+	read -r status mib <measured
+	is "$status $((mib < 256))" "0 1" "reader_names_full: symbols of another user's file take a part of the room for them: $mib MiB"
+	is "$(rows normal '^normal_function_with_a_name_of_some_length_[0-9]+$')" 1000 "reader_names_full: and the others have theirs"
+fi
+
 done_testing

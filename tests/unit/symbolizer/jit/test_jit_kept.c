@@ -105,6 +105,51 @@ test_times(void **state)
 	memory_file_done(&f);
 }
 
+/* reader_names_full: one process has as many names as it likes, another its own all the same. */
+static void
+test_one_of_many(void **state)
+{
+	struct recording_meta *meta = maker_meta(1);
+	struct recording_reader *r = NULL;
+	struct jit_kept *k = NULL;
+	struct recording_writer *w;
+	struct memory_file f;
+	struct buf b;
+
+	memset(&f, 0, sizeof(f));
+	buf_init(&b);
+	assert_int_equal(recording_writer_open(memory_sink(&f), meta, NULL, &w, NULL), 0);
+	for (uint32_t block = 0; block < 100; block++) {
+		jitsyms_begin(&b);
+		for (uint32_t i = 0; i < 4000; i++) {
+			struct jitsym s = symbol(7, 0, 0, 1, 0x1000 * (4000 * block + i), "many");
+
+			jitsyms_add(&b, &s);
+		}
+		assert_int_equal(recording_writer_block(w, BLOCK_JIT, buf_span(&b), NULL), 0);
+	}
+	jitsyms_begin(&b);
+	for (uint32_t i = 0; i < 4000; i++) {
+		struct jitsym s = symbol(8, 0, 0, 1, 0x1000 * i, "few");
+
+		jitsyms_add(&b, &s);
+	}
+	assert_int_equal(recording_writer_block(w, BLOCK_JIT, buf_span(&b), NULL), 0);
+	assert_int_equal(recording_writer_close(w, 0, NULL), 0);
+	recording_meta_free(meta);
+	buf_done(&b);
+	assert_int_equal(recording_reader_open(io_source_memory(f.p, f.n), &r, NULL), 0);
+	assert_int_equal(jit_kept_read(r, &k, NULL), 0);
+	assert_int_equal(jit_kept_left_out(k), 400000 - JIT_KEPT_ENTRIES_MAX / 8);
+	assert_string_equal(name_at(k, 7, 0x1000, 100), "many");
+	assert_string_equal(name_at(k, 7, UINT64_C(0x1000) * 399999, 100), "");
+	for (uint32_t i = 0; i < 4000; i++)
+		assert_string_equal(name_at(k, 8, 0x1000 * i, 100), "few");
+	jit_kept_free(k);
+	recording_reader_close(r);
+	memory_file_done(&f);
+}
+
 static void
 test_cut_payload(void **state)
 {
@@ -163,9 +208,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_times),
-		cmocka_unit_test(test_cut_payload),
-		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_times),	    cmocka_unit_test(test_cut_payload),
+		cmocka_unit_test(test_one_of_many), cmocka_unit_test(test_names),
 		cmocka_unit_test(test_none),
 	};
 

@@ -6,10 +6,12 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -99,6 +101,43 @@ test_map(void **state)
 	assert_false(jit_names_timed(j, us.pid));
 	assert_int_equal(jit_names_left_out(j), 0);
 	jit_names_free(j);
+}
+
+/* reader_names_full: a process whose map has more than an eighth of all entries has none of them; others have theirs. */
+static void
+test_one_of_many(void **state)
+{
+	const struct jit_process us = ourselves();
+	struct jit_names *j = jit_names_new(&of_this_host);
+	struct jit_process child = us;
+	struct jit_name name;
+	char path[80];
+	FILE *f = fopen(map_path, "w");
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		(void)pause();
+		_exit(0);
+	}
+	assert_non_null(f);
+	for (unsigned int i = 0; i < 200000; i++)
+		fprintf(f, "%x 10 name_%u\n", 0x1000 + 16 * i, i);
+	fclose(f);
+	child.pid = (uint32_t)pid;
+	child.alive_ns = now_ns();
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", pid);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	fputs("1000 100 own\n", f);
+	fclose(f);
+	assert_int_equal(find(j, &us, 0x1010, &name), 0);
+	assert_int_equal(jit_names_left_out(j), 200000);
+	assert_int_equal(find(j, &child, 0x1010, &name), 1);
+	assert_string_equal(name.symbol, "own");
+	jit_names_free(j);
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_int_equal(unlink(path), 0);
 }
 
 static void
@@ -226,6 +265,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_map, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_one_of_many, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_not_believed, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_ended, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_dump, setup, teardown),

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * fair_part: a room that many share who do not know each other, and each of whom chooses how much there is of
+ * him. One has an eighth at most of what the others leave.
+ */
+#ifndef FORMAT_BYTES_FAIR_PART_H
+#define FORMAT_BYTES_FAIR_PART_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define FAIR_PART 8
+
+/* What one may have in all, who has taken so much, and so much is left for all. */
+static inline uint64_t
+fair_part(uint64_t left, uint64_t taken)
+{
+	return (left + taken) / FAIR_PART;
+}
+
+/* Is there room for n more of his? */
+static inline bool
+fair_part_has(uint64_t left, uint64_t taken, uint64_t n)
+{
+	return n <= left && taken + n <= fair_part(left, taken);
+}
+
+#endif
