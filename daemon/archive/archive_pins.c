@@ -6,6 +6,7 @@
  */
 #include "daemon/archive/archive_internal.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -163,6 +164,28 @@ link_copy(const struct archive_pins *p, int by_id, const char *copy, const char 
 	return true;
 }
 
+/* Copies of users' files of a build: who reads what is kept chooses. */
+static bool
+link_users(struct archive_pins *p, int by_id, const char *sub, const char *first)
+{
+	const int fd = openat(by_id, sub, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	char to[STORED_NAME_BYTES + 2];
+	const struct dirent *e;
+	bool room = true;
+	uint32_t uid;
+
+	if (!dir && fd >= 0)
+		close(fd);
+	while (dir && (e = readdir(dir)))
+		if (stored_object_is_user(e->d_name, first, &uid) &&
+		    snprintf(to, sizeof(to), "%s%s", sub, e->d_name) < (int)sizeof(to))
+			room &= link_copy(p, fd, e->d_name, to);
+	if (dir)
+		closedir(dir);
+	return room;
+}
+
 static void
 link_copies(struct archive_pins *p)
 {
@@ -178,7 +201,7 @@ link_copies(struct archive_pins *p)
 			continue;
 		(void)snprintf(from, sizeof(from), "%s/%s", sub, name);
 		(void)snprintf(to, sizeof(to), "%s%s", sub, name);
-		if (!link_copy(p, by_id, from, to))
+		if (!link_copy(p, by_id, from, to) || !link_users(p, by_id, sub, name))
 			(void)add_id(&p->left_out, id);
 	}
 	if (by_id >= 0)

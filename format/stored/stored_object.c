@@ -15,6 +15,7 @@
 #include "format/bytes/fmt_error.h"
 
 #define MAGIC "\x89spoor object\r\n"
+#define SUFFIX ".debug"
 #define VERSION 1
 #define WHOLE UINT32_C(1)
 
@@ -43,8 +44,35 @@ stored_object_name(const struct buildid *id, char ret_dir[3], char ret_name[STOR
 	for (size_t i = 0; i < id->size; i++)
 		(void)snprintf(hex + 2 * i, 3, "%02x", id->bytes[i]);
 	(void)snprintf(ret_dir, 3, "%.2s", hex);
-	(void)snprintf(ret_name, STORED_NAME_BYTES, "%s.debug", hex + 2);
+	(void)snprintf(ret_name, STORED_NAME_BYTES, "%s" SUFFIX, hex + 2);
 	return true;
+}
+
+bool
+stored_object_name_of(const struct buildid *id, uint32_t uid, char ret_dir[3],
+		      char ret_name[STORED_NAME_BYTES])
+{
+	size_t n;
+
+	if (!stored_object_name(id, ret_dir, ret_name))
+		return false;
+	n = strlen(ret_name) - strlen(SUFFIX);
+	(void)snprintf(ret_name + n, STORED_NAME_BYTES - n, ".%u" SUFFIX, (unsigned int)uid);
+	return true;
+}
+
+bool
+stored_object_is_user(const char *name, const char *first, uint32_t *ret_uid)
+{
+	const size_t n = strlen(first) - strlen(SUFFIX);
+	char again[STORED_NAME_BYTES];
+	unsigned int uid;
+
+	if (strncmp(name, first, n) != 0 || sscanf(name + n, ".%10u", &uid) != 1)
+		return false;
+	(void)snprintf(again, sizeof(again), "%.*s.%u" SUFFIX, (int)n, first, uid);
+	*ret_uid = uid;
+	return strcmp(name, again) == 0;
 }
 
 void

@@ -5,7 +5,9 @@
  *   DIRECTORY/spoor-objects/.build-id/ab/cdef0123....debug
  *
  * ab cdef... is the build-id in hex, GNU's or a surrogate, as recordings have it. gdb takes
- * spoor-objects for a debug-file-directory. Behind the ELF file, which no tool reads past, comes a
+ * spoor-objects for a debug-file-directory. Anybody can give his program the build-id of another one: this is the place of
+ * files of root, and of who records. That of another user's file is cdef0123....UID.debug, so that it takes no other
+ * user's place, and readers take it where there is no such copy. Behind the ELF file, which no tool reads past, comes a
  * mark of STORED_MARK_BYTES: which build it is, and whose file it was. A copy without it is
  * one that was cut off, or is not ours.
  */
@@ -20,12 +22,18 @@
 
 #define STORED_DIRECTORY "spoor-objects"
 #define STORED_BY_ID ".build-id"
-#define STORED_NAME_BYTES (2 * BUILDID_MAX + 8)
+#define STORED_NAME_BYTES (2 * BUILDID_MAX + 19) /* with a user */
 #define STORED_MARK_BYTES 64
 
 /* "ab" and "cdef....debug", with their NULs. An id of less than two bytes has no name: false. */
 bool stored_object_name(const struct buildid *id, char ret_dir[3],
 			char ret_name[STORED_NAME_BYTES]);
+
+/* The same for the file of another user. */
+bool stored_object_name_of(const struct buildid *id, uint32_t uid, char ret_dir[3],
+			   char ret_name[STORED_NAME_BYTES]);
+/* Is it the name of such a one, of the build whose first name is that? */
+bool stored_object_is_user(const char *name, const char *first, uint32_t *ret_uid);
 
 struct stored_mark {
 	struct buildid id;

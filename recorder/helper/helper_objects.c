@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -148,6 +149,7 @@ static bool
 take_offer(struct storer *s)
 {
 	struct helper_offer o;
+	struct stat st;
 	int fd, r;
 	ssize_t n = helper_take_fd(s->offers, &o, sizeof(o), &fd);
 
@@ -163,7 +165,9 @@ take_offer(struct storer *s)
 	s->at = (struct helper_object){
 		.pid = o.pid, .uid = o.uid, .maj = o.maj, .min = o.min, .id = o.id
 	};
-	if (object_copy_touch(s->store.dir, &o.id))
+	if (fstat(fd, &st) < 0)
+		r = -errno;
+	else if (object_copy_touch(s->store.dir, &o.id, st.st_uid))
 		r = -EEXIST;
 	else
 		r = is_shunned(s, &o) ? -EACCES : copy(s, fd, &o);
@@ -178,7 +182,7 @@ touch(const struct storer *s, const uint8_t *ids, uint32_t nr)
 		struct buildid id;
 
 		memcpy(&id, ids + i * sizeof(id), sizeof(id));
-		(void)object_copy_touch(s->store.dir, &id);
+		object_copy_use(s->store.dir, &id);
 	}
 }
 

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <bsd/stdlib.h>
+
 #include "format/record/perf_record.h"
 #include "recorder/helper/helper.h"
 #include "recorder/helper/helper_objects.h"
@@ -26,7 +28,8 @@ take_offers(struct request *rq, int socket)
 		(void)close(rq->offers);
 	rq->offers = socket;
 	rq->offer_all = rq->offer.all;
-	memset(rq->offered, 0, sizeof(rq->offered));
+	memset(rq->offered_files, 0, sizeof(rq->offered_files));
+	arc4random_buf(&rq->key, sizeof(rq->key));
 }
 
 bool
@@ -122,7 +125,8 @@ peer_user(const struct shunned *s, pid_t peer)
 
 /*
  * Passes on an open file: its process may be gone when anybody else looks for it. Of a build that was
- * passed on nothing is opened where its id is known.
+ * passed on nothing is opened where its id is known, by the same path and for the same user: whoever gives his
+ * program the id of another one is passed on with it, and not instead of it.
  */
 static int
 offer_file(struct buildid_cache *cache, struct request *rq, const struct buildid *id)
@@ -131,14 +135,17 @@ offer_file(struct buildid_cache *cache, struct request *rq, const struct buildid
 	struct helper_offer o = {
 		.id = *id, .pid = f->map.pid, .uid = f->uid, .maj = f->map.maj, .min = f->map.min
 	};
-	uint32_t hash;
-	struct buildid *seen;
+	const uint64_t whose = siphash(&rq->key, f->map.path, strlen(f->map.path)) ^
+		siphash(&rq->key, &f->uid, sizeof(f->uid));
+	struct helper_offered_file *seen;
 	struct buildid_file file;
+	uint64_t hash;
 	int r;
 
 	memcpy(&hash, id->bytes, sizeof(hash));
-	seen = &rq->offered[hash % HELPER_OFFERED];
-	if (rq->offers <= 0 || !id->size || buildid_cmp(seen, id) == 0)
+	seen = &rq->offered_files[(hash ^ whose) % HELPER_OFFERED];
+	if (rq->offers <= 0 || !id->size ||
+	    (seen->whose == whose && buildid_cmp(&seen->id, id) == 0))
 		return 0;
 	r = buildid_cache_open(cache, &f->map, &file);
 	if (r < 0)
@@ -150,7 +157,7 @@ offer_file(struct buildid_cache *cache, struct request *rq, const struct buildid
 				? OFFER_PASSED
 				: OFFER_REFUSED;
 		if (rq->outcome != OFFER_REFUSED)
-			*seen = *id;
+			*seen = (struct helper_offered_file){ *id, whose };
 	}
 	(void)close(file.fd);
 	return 0;

@@ -3,6 +3,7 @@
 #ifndef RECORDER_HELPER_HELPER_SERVE_INTERNAL_H
 #define RECORDER_HELPER_HELPER_SERVE_INTERNAL_H
 
+#include "format/bytes/siphash.h"
 #include "recorder/helper/helper.h"
 #include "recorder/helper/helper_serve.h"
 
@@ -14,8 +15,12 @@ struct request {
 	struct shunned shunned;
 	int offers; /* a socket, since HELPER_OFFER; 0: none */
 	bool offer_all;
-	enum helper_offered outcome;		/* of the file that is asked for */
-	struct buildid offered[HELPER_OFFERED]; /* or looked at, and not to be offered */
+	enum helper_offered outcome; /* of the file that is asked for */
+	struct helper_offered_file { /* or looked at, and not to be offered */
+		struct buildid id;
+		uint64_t whose; /* and by which path: another file may have the same id */
+	} offered_files[HELPER_OFFERED];
+	struct siphash_key key;
 	union {
 		uint32_t kind;
 		struct helper_shun shun;

@@ -150,14 +150,23 @@ open_dir(int at, const char *name, bool make)
 	return -EPERM;
 }
 
-/* The one that copies of this build are in; their name there. */
+/* Root's files, and our own, have the first place. */
+static bool
+is_first(uid_t owner)
+{
+	return owner == 0 || owner == geteuid();
+}
+
+/* The one that copies of this build are in; the name there of that of a file of this owner. */
 static int
-open_place(const char *dir, const struct buildid *id, bool make, char name[STORED_NAME_BYTES])
+open_place(const char *dir, const struct buildid *id, uid_t owner, bool make,
+	   char name[STORED_NAME_BYTES])
 {
 	char sub[3];
 	int top, by_id, fd;
 
-	if (!stored_object_name(id, sub, name))
+	if (is_first(owner) ? !stored_object_name(id, sub, name)
+			    : !stored_object_name_of(id, owner, sub, name))
 		return -EINVAL;
 	top = open_dir(AT_FDCWD, dir, false);
 	if (top < 0)
@@ -201,7 +210,7 @@ int
 object_copy_write(const struct object_copy *c, const char *dir, uint64_t *ret_bytes)
 {
 	char name[STORED_NAME_BYTES], temporary[32];
-	int place = open_place(dir, &c->mark.id, true, name), fd, r;
+	int place = open_place(dir, &c->mark.id, c->mark.uid, true, name), fd, r;
 
 	if (place < 0)
 		return place;
@@ -264,9 +273,9 @@ rewrite(const struct object_copy *c, int fd, const struct stat *st)
 	return r;
 }
 
-/* 0: it is as the rules say, or none of ours; else it is not to be read any more. */
+/* 0: it is as the rules say, or none of ours (ret_mark's id has no size); else it is not to be read any more. */
 static int
-renew_file(int fd)
+renew_file(int fd, struct stored_mark *ret_mark)
 {
 	struct object_copy c = { .nr = 0 };
 	struct io_source *file = io_source_dup(fd);
@@ -280,13 +289,28 @@ renew_file(int fd)
 	}
 	if (file)
 		file->close(file);
+	*ret_mark = c.mark;
 	object_copy_done(&c);
 	return r;
+}
+
+/* A user's file has the first place no more. */
+static void
+make_way(int place, const char *name, const struct stored_mark *mark)
+{
+	char sub[3], first[STORED_NAME_BYTES], users[STORED_NAME_BYTES];
+
+	if (is_first(mark->uid) || !stored_object_name(&mark->id, sub, first) ||
+	    strcmp(name, first) != 0 || !stored_object_name_of(&mark->id, mark->uid, sub, users))
+		return;
+	if (renameat(place, name, place, users) < 0)
+		(void)unlinkat(place, name, 0);
 }
 
 static void
 renew_name(int place, const char *name)
 {
+	struct stored_mark mark;
 	struct stat st;
 	const size_t n = strlen(name), end = strlen(".debug");
 	const int fd = n > end && strcmp(name + n - end, ".debug") == 0
@@ -295,9 +319,12 @@ renew_name(int place, const char *name)
 
 	if (fd < 0)
 		return;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
-	    renew_file(fd) < 0 && ftruncate(fd, 0) == 0)
-		(void)unlinkat(place, name, 0);
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid()) {
+		if (renew_file(fd, &mark) == 0)
+			make_way(place, name, &mark);
+		else if (ftruncate(fd, 0) == 0)
+			(void)unlinkat(place, name, 0);
+	}
 	(void)close(fd);
 }
 
@@ -328,16 +355,63 @@ object_copy_renew(const char *dir, unsigned int part)
 	(void)closedir(entries);
 }
 
+static bool
+use(int place, const char *name)
+{
+	return utimensat(place, name, NULL, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* Whose file is it a copy of? False: it is none. */
+static bool
+read_owner(int place, const char *name, uid_t *ret)
+{
+	const int fd = openat(place, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct io_source *file = fd < 0 ? NULL : io_source_fd(fd);
+	struct stored_mark mark;
+	bool good = file && stored_mark_read(file, &mark) == 0;
+
+	if (good)
+		*ret = mark.uid;
+	if (file)
+		file->close(file);
+	return good;
+}
+
 bool
-object_copy_touch(const char *dir, const struct buildid *id)
+object_copy_touch(const char *dir, const struct buildid *id, uid_t owner)
 {
 	char name[STORED_NAME_BYTES];
-	int place = open_place(dir, id, false, name);
+	int place = open_place(dir, id, owner, false, name);
+	uid_t has;
 	bool there;
 
 	if (place < 0)
 		return false;
-	there = utimensat(place, name, NULL, AT_SYMLINK_NOFOLLOW) == 0;
+	/* Before there were places for users' files, theirs stood in the first one. */
+	there = read_owner(place, name, &has) && (has == owner || (has == 0 && is_first(owner))) &&
+		use(place, name);
 	(void)close(place);
 	return there;
+}
+
+void
+object_copy_use(const char *dir, const struct buildid *id)
+{
+	char name[STORED_NAME_BYTES];
+	int place = open_place(dir, id, 0, false, name);
+	const struct dirent *e;
+	DIR *entries;
+	uint32_t uid;
+
+	if (place < 0)
+		return;
+	/* Those of users are not read where that is there. */
+	entries = use(place, name) ? NULL : fdopendir(place);
+	while (entries && (e = readdir(entries)))
+		if (stored_object_is_user(e->d_name, name, &uid))
+			(void)use(place, e->d_name);
+	if (entries)
+		(void)closedir(entries);
+	else
+		(void)close(place);
 }

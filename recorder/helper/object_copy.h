@@ -59,7 +59,9 @@ int object_copy_write(const struct object_copy *c, const char *dir, uint64_t *re
 #define OBJECT_COPY_PARTS 256
 void object_copy_renew(const char *dir, unsigned int part);
 
-/* Is there one? It counts as used now. */
-bool object_copy_touch(const char *dir, const struct buildid *id);
+/* Is there one of this build, of a file of this owner or one that goes before it? It counts as used now. */
+bool object_copy_touch(const char *dir, const struct buildid *id, uid_t owner);
+/* Whatever there is of this build, likewise. */
+void object_copy_use(const char *dir, const struct buildid *id);
 
 #endif

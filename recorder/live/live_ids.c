@@ -139,9 +139,10 @@ asked_at(struct live_ids *l, size_t i)
 static bool
 same_file(const struct buildid_map *a, const struct buildid_map *b)
 {
+	/* Without its inode a build is no file: what others have mapped may be another one. */
 	return a->ino == b->ino && a->maj == b->maj && a->min == b->min &&
 		a->ino_generation == b->ino_generation &&
-		buildid_cmp(&a->known_id, &b->known_id) == 0;
+		buildid_cmp(&a->known_id, &b->known_id) == 0 && (a->ino || a->pid == b->pid);
 }
 
 /* The helper is gone, or was left behind: another one is asked for all that has no answer. */
@@ -536,16 +537,18 @@ live_ids_see(struct live_ids *l, const struct perf_record *r)
 void
 live_ids_store(struct live_ids *l, const struct perf_record *r)
 {
-	const struct buildid *id = &r->mmap.build_id;
+	struct live_object_file f = { .id = &r->mmap.build_id, .path = r->mmap.filename };
 	struct buildid_map map;
 
-	if (!l->objects || r->type != REC_MMAP2 || !id->size || !(r->mmap.prot & PROT_EXEC) ||
-	    r->mmap.pid == TASK_PID_KERNEL || r->mmap.filename[0] != '/' ||
-	    live_objects_asked(l->objects, id))
+	if (!l->objects || r->type != REC_MMAP2 || !f.id->size || !(r->mmap.prot & PROT_EXEC) ||
+	    r->mmap.pid == TASK_PID_KERNEL || r->mmap.filename[0] != '/')
+		return;
+	f.uid = task_users_of(l->users, l->model, (uint32_t)r->mmap.pid, r->sid.time);
+	if (live_objects_asked(l->objects, &f))
 		return;
 	map = buildid_map_of(&r->mmap, r->sid.time);
 	if (ask_for(l, &map))
-		live_objects_note(l->objects, id);
+		live_objects_note(l->objects, &f);
 }
 
 bool

@@ -9,8 +9,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <bsd/stdlib.h>
 #include <bsd/string.h>
 
+#include "format/bytes/siphash.h"
 #include "recorder/ground/news.h"
 #include "recorder/helper/helper_objects.h"
 #include "recorder/host/host.h"
@@ -39,7 +41,11 @@ struct live_objects {
 	} told[TROUBLES];
 	uint64_t failed; /* copies, since one was told */
 	struct news news;
-	struct buildid asked[ASKED];
+	struct asked {
+		struct buildid id;
+		uint64_t whose; /* and by which path */
+	} asked[ASKED];
+	struct siphash_key key;
 	uint8_t used[sizeof(struct helper_touch) + HELPER_TOUCH_MAX * sizeof(struct buildid)];
 	uint32_t nr_used;
 };
@@ -66,6 +72,7 @@ live_objects_new(struct helper_pool *pool, const struct session_objects *options
 					  .allowed_bytes = options->allowed_bytes,
 					  .user_bytes = options->user_bytes };
 	(void)strlcpy(o->store.dir, options->dir, sizeof(o->store.dir));
+	arc4random_buf(&o->key, sizeof(o->key));
 	news_init(&o->news);
 	return o;
 }
@@ -80,25 +87,37 @@ live_objects_free(struct live_objects *o)
 	free(o);
 }
 
-static struct buildid *
-place_of(struct live_objects *o, const struct buildid *id)
+static struct asked
+asked_of(const struct live_objects *o, const struct live_object_file *f)
 {
-	uint32_t hash;
+	return (struct asked){ *f->id,
+			       siphash(&o->key, f->path, strlen(f->path)) ^
+				       siphash(&o->key, &f->uid, sizeof(f->uid)) };
+}
 
-	memcpy(&hash, id->bytes, sizeof(hash));
-	return &o->asked[hash % ASKED];
+static size_t
+place_of(const struct asked *a)
+{
+	uint64_t hash;
+
+	memcpy(&hash, a->id.bytes, sizeof(hash));
+	return (hash ^ a->whose) % ASKED;
 }
 
 bool
-live_objects_asked(const struct live_objects *o, const struct buildid *id)
+live_objects_asked(const struct live_objects *o, const struct live_object_file *f)
 {
-	return buildid_cmp(place_of((struct live_objects *)(uintptr_t)o, id), id) == 0;
+	const struct asked a = asked_of(o, f), *at = &o->asked[place_of(&a)];
+
+	return at->whose == a.whose && buildid_cmp(&at->id, f->id) == 0;
 }
 
 void
-live_objects_note(struct live_objects *o, const struct buildid *id)
+live_objects_note(struct live_objects *o, const struct live_object_file *f)
 {
-	*place_of(o, id) = *id;
+	const struct asked a = asked_of(o, f);
+
+	o->asked[place_of(&a)] = a;
 }
 
 /* How many failed since that was told. */
@@ -127,10 +146,13 @@ void
 live_objects_offered(struct live_objects *o, struct live_wanted *w, const struct buildid *id,
 		     bool passed)
 {
+	const struct asked a = asked_of(
+		o, &(struct live_object_file){ id, w->map.path ? w->map.path : "", w->uid });
+
 	/* Then it is asked for when it is mapped again. */
 	if (!live_offers_keep(o->offers, w, id, passed, host_now_ns()) && !passed &&
-	    live_objects_asked(o, id))
-		*place_of(o, id) = (struct buildid){ .size = 0 };
+	    o->asked[place_of(&a)].whose == a.whose)
+		o->asked[place_of(&a)] = (struct asked){ .whose = 0 };
 }
 
 bool

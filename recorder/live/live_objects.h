@@ -33,9 +33,14 @@ void live_objects_begin_file(struct live_objects *o);
  */
 int live_objects_connect(struct live_objects *o, struct helper *files, bool fresh);
 
-/* Was this build asked for since the file began? */
-bool live_objects_asked(const struct live_objects *o, const struct buildid *id);
-void live_objects_note(struct live_objects *o, const struct buildid *id);
+/* Was this one asked for since the file began? Files of several owners may have one id, and in a namespace one path. */
+struct live_object_file {
+	const struct buildid *id;
+	const char *path;
+	uint32_t uid; /* whose process has it mapped; TASK_USER_UNKNOWN */
+};
+bool live_objects_asked(const struct live_objects *o, const struct live_object_file *f);
+void live_objects_note(struct live_objects *o, const struct live_object_file *f);
 /*
  * A file of that build was found, and passed on to be stored, or found no room. Its path may be taken over.
  */

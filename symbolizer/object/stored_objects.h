@@ -16,7 +16,9 @@
 char *stored_objects_dir(const char *recording);
 
 /*
- * The copy of this build; whole: with its code, else that is zeros. 0 with *ret set, or NULL: there is none
+ * The copy of this build: of root's file or that of who recorded, else the reader's own, else another user's, if there is
+ * one, or all of them are the same. Recordings do not know whose process has mapped what, and any user can give his
+ * program any build-id; whole: with its code, else that is zeros. 0 with *ret set, or NULL: there is none
  * that can be believed; -FMT_E_NOMEM.
  */
 int stored_objects_open(const char *dir, const struct buildid *id, struct elf_object **ret,
