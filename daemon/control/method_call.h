@@ -39,8 +39,11 @@ typedef void method_call_answer_fn(void *arg, void *client, const char *error, j
 struct archive_pins;
 struct capture_calls; /* those that were started here and run: capture_calls.h */
 
-/* When users may have a segment closed again; who has waited longest is forgotten. */
-#define METHODS_ROTATIONS 64
+/*
+ * When users may have a segment closed again; who has waited longest is forgotten. While all places are those of users who
+ * wait, others do, too: subordinate ids (subuid(5)) of one member are users as well.
+ */
+#define METHODS_ROTATIONS 8
 struct methods_rotations {
 	struct {
 		uid_t uid;

@@ -102,7 +102,7 @@ print_time(time_t t, char out[TIME_BYTES])
 static void
 kept_print(const struct kept *k, char line[LOG_KEPT_BYTES])
 {
-	char first[TIME_BYTES], last[TIME_BYTES], times[80] = "";
+	char first[TIME_BYTES], last[TIME_BYTES], times[64] = "";
 
 	print_time(k->first, first);
 	print_time(k->last, last);

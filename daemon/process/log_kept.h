@@ -13,7 +13,7 @@
 
 #define LOG_KEPT 16
 #define LOG_KEPT_EACH 2
-#define LOG_KEPT_BYTES 320
+#define LOG_KEPT_BYTES 336
 #define LOG_KEPT_TEXT 240 /* of these */
 
 /* text: escaped. */

@@ -568,6 +568,20 @@ test_number_of_kept(void **state)
 	lab_close(&l);
 	lab_open(&l);
 	assert_int_equal(usage(&l).kept, 8191);
+	/* member_keep: they are root's, and members have half of that number. */
+	assert_int_equal(archive_keep(l.archive, "m", 0, UINT64_MAX, true, NULL, &error), 1);
+	snprintf(to, sizeof(to), "%s/kept/m/20260102T030406.500000Z-abcdef01-000001.spoor", l.dir);
+	assert_int_equal(unlink(to), 0);
+	to[strlen(l.dir) + strlen("/kept/m")] = '\0';
+	assert_int_equal(rmdir(to), 0);
+	assert_int_equal(chmod(dir, 01700), 0);
+	lab_close(&l);
+	lab_open(&l);
+	assert_int_equal(archive_keep(l.archive, "m", 0, UINT64_MAX, true, NULL, &error), -EDQUOT);
+	assert_non_null(strstr(error.text, "would have 8192 files, and may have 4096"));
+	assert_int_equal(chmod(dir, 0700), 0);
+	lab_close(&l);
+	lab_open(&l);
 	assert_int_equal(archive_keep(l.archive, "last", 0, UINT64_MAX, false, NULL, &error), 1);
 	assert_int_equal(archive_keep(l.archive, "over", 0, UINT64_MAX, false, NULL, &error),
 			 -ENOSPC);
