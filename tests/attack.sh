@@ -65,6 +65,12 @@ limit_memory()
 	spoord=$TMP/bin/spoord
 }
 
+memory_kills() # processes of the group that the kernel has killed for want of memory; 0 without such a group
+{
+	[ -n "$memory_group" ] || echo 0
+	cat "$memory_group"/memory.oom_control "$memory_group"/memory.events 2>/dev/null | awk '/^oom_kill / { print $2 }'
+}
+
 limit_end()
 {
 	[ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null

@@ -138,7 +138,8 @@ take_memory(const struct capture_set *set, struct session_options *o, struct ses
 {
 	uint32_t have = capture_count(set, (uid_t)-1, false) + capture_count(set, (uid_t)-1, true);
 
-	if (memory_share_capture(set->config->max_captures, have, o))
+	if (memory_share_capture(set->config->max_captures, have,
+				 strcmp(set->config->flight_recorder, "none") != 0, o))
 		return 0;
 	return session_fail(error, -EBUSY,
 			    "no memory for another capture: %u captures hold theirs, some of "

@@ -10,16 +10,15 @@
 #include "daemon/config/config_value.h"
 #include "daemon/process/log.h"
 #include "daemon/stream/configured.h"
+#include "daemon/stream/memory_share.h"
 #include "daemon/stream/session_thread.h"
 #include "format/bytes/time_text.h"
-#include "recorder/ground/queue.h"
 #include "recorder/host/host.h"
 
 /* Of a sample in its ring: 12 fields, and a call chain of 28 frames. */
 #define SAMPLE_BYTES 320
 #define RING_PAGES_MAX (UINT64_C(1) << 20)
 /* Tasks and maps as of the oldest sample, and half as much of what came since. */
-#define MODEL_BYTES (16u << 20)
 
 struct flight {
 	struct archive *archive;
@@ -110,14 +109,13 @@ set_options(struct flight *f, const struct config *c, uint64_t hz, struct sessio
 		.dump_again = true,
 		.spare_shared = true,
 		.sideband_pages = SESSION_SIDEBAND_PAGES_RARE,
-		.queue_bytes = QUEUE_BYTES_MIN,
-		.model_bytes = MODEL_BYTES,
 		.out_fd = -1,
 		/* An archive without room costs a dump, and not the recorder. */
 		.suspend_on_full = true,
 		.cmdline = "spoord flight_recorder",
 		.writer = "spoord " SPOOR_VERSION,
 	};
+	memory_share_flight(o);
 	r = configured_apply(&f->configured, c, o, error);
 	if (o->call_graph == SESSION_CALL_GRAPH_DWARF)
 		sample_bytes += o->stack_bytes ? o->stack_bytes : SESSION_STACK_BYTES;

@@ -10,6 +10,10 @@
 #define BASE_MODEL_BYTES (14u << 20)
 #define BASE_BLOCK_BYTES (1u << 20)
 
+/* It has a picture of the host as the base stream has, and no samples in its queue. */
+#define FLIGHT_MODEL_BYTES (10u << 20)
+#define FLIGHT_BLOCK_BYTES (256u << 10)
+
 /* Of max_captures together. */
 #define QUEUES_BYTES (8u << 20)
 #define MODELS_BYTES (6u << 20)
@@ -32,6 +36,14 @@ memory_share_base(struct session_options *o)
 	o->block_bytes = BASE_BLOCK_BYTES;
 }
 
+void
+memory_share_flight(struct session_options *o)
+{
+	o->queue_bytes = QUEUE_BYTES_MIN;
+	o->model_bytes = FLIGHT_MODEL_BYTES;
+	o->block_bytes = FLIGHT_BLOCK_BYTES;
+}
+
 static uint64_t
 at_least(uint64_t bytes, uint64_t min)
 {
@@ -50,10 +62,10 @@ queue_share(uint64_t bytes)
 }
 
 bool
-memory_share_capture(uint32_t max_captures, uint32_t nr, struct session_options *o)
+memory_share_capture(uint32_t max_captures, uint32_t nr, bool flight, struct session_options *o)
 {
 	const uint32_t members = max_captures + (max_captures + 1) / 2;
-	const uint32_t parts = nr < members ? max_captures : 4 * max_captures;
+	const uint32_t parts = (nr < members ? 1 : 4) * (flight ? 2 : 1) * max_captures;
 
 	if (nr >= members + max_captures)
 		return false;

@@ -2,7 +2,8 @@
 /*
  * memory_share: the account of the service's memory: what each recording may take of MemoryMax
  * (systemd/spoord.service.in). A share is settled before its recording begins. The sum of all shares
- * that can be given out fits, however late any thread is.
+ * that can be given out fits, however late any thread is. Each consumer, and what is not in the sum and why, is in the
+ * table of docs/ARCHITECTURE.md.
  */
 #ifndef DAEMON_STREAM_MEMORY_SHARE_H
 #define DAEMON_STREAM_MEMORY_SHARE_H
@@ -23,12 +24,17 @@ struct session_options;
 /* Fills in queue_bytes, model_bytes and block_bytes of the base stream. */
 void memory_share_base(struct session_options *o);
 
+/* Likewise of the flight recorder. */
+void memory_share_flight(struct session_options *o);
+
 /*
- * Fills in the same of a capture. nr other captures hold memory: those that run, and those that have ended and are
+ * Fills in the same of a capture. flight: there is a flight recorder, so all captures have MEMORY_SHARE_CAPTURES less its
+ * share. nr other captures hold memory: those that run, and those that have ended and are
  * still being written to their files. The first one and a half max_captures get a full share. max_captures more, which only root can
  * have, get a quarter of one. False: there is no share left.
  */
-bool memory_share_capture(uint32_t max_captures, uint32_t nr, struct session_options *o);
+bool memory_share_capture(uint32_t max_captures, uint32_t nr, bool flight,
+			  struct session_options *o);
 
 /* The most that a recording with these options takes, but for rings, which are the kernel's. */
 uint64_t memory_share_bytes(const struct session_options *o);
