@@ -115,6 +115,61 @@ has_names() # COMM
 }
 ok "the map of a process that mounts nothing is read" wait_for 20 has_names honest || jq -c '.rows[]' report.json | head -5 >&2
 
+# --- copies ----------------------------------------------------------------------------------------
+
+# What its owner alone may read is in no copy. Each program has a build-id of its own, and the secret in its constants,
+# its data and its code.
+secret=Tr0ub4dor-and-3
+for name in owned inside gone nosections public; do
+	cat >private.c <<-END
+		const char constants[] = "$secret $name", *volatile where = constants;
+		char data[] = "$secret $name";
+		__asm__(".text; .ascii \"$secret\"");
+		int main(void)
+		{
+			volatile unsigned n = 0;
+			for (unsigned i = 0; i < 600000000; i++)
+				n += (unsigned)constants[i % 8] + (unsigned)data[i % 8];
+			return *where != 'T';
+		}
+	END
+	"${CC:-gcc}" -O1 -Wl,-z,noseparate-code -o "private-$name" private.c || bail "no compiler"
+done
+python3 - private-nosections <<'PY' || bail "no python"
+import sys
+b = bytearray(open(sys.argv[1], "rb").read())
+b[0x28:0x30] = bytes(8) # e_shoff
+b[0x3c:0x40] = bytes(4) # e_shnum, e_shstrndx
+open(sys.argv[1], "wb").write(b)
+PY
+install -d -m 700 "$machine/home/victim/closed"
+install -m 700 private-owned "$machine/home/victim/owned"
+install -m 755 private-inside "$machine/home/victim/closed/inside"
+install -m 700 private-nosections "$machine/home/victim/nosections"
+install -m 755 private-public "$machine/home/victim/public"
+install -m 755 private-gone "$machine/home/victim/gone"
+machine chown -R victim: /home/victim
+machine chmod 755 /home/victim
+victim=(setpriv --reuid victim --regid victim --init-groups)
+for run in owned closed/inside nosections public; do
+	machine "${victim[@]}" "/home/victim/$run"
+	ok "$run was sampled" was_sampled "${run##*/}"
+done
+machine "${victim[@]}" sh -c 'exec 9</home/victim/gone; rm /home/victim/gone; exec /proc/self/fd/9'
+ok "an unlinked program was sampled" was_sampled 9
+copies() # STRING
+{
+	grep -rl -e "$1" "$archive/spoor-objects" | wc -l
+}
+# The whole copy of what all may read shows that the secret would be found.
+public_has_copy()
+{
+	[ "$(copies "$secret public")" -eq 1 ]
+}
+ok "the program that all may read has a whole copy" wait_for 20 public_has_copy
+is "$(copies "$secret")" 1 "objects_whole_private, objects_no_sections: no other copy has the secret" ||
+	grep -r -o -a -e "$secret [a-z]*" "$archive/spoor-objects" >&2
+
 # --- the service after all of it --------------------------------------------------------------------
 
 is "$(machine systemctl show -P MainPID spoord.service)" "$pid" "the service is the same process"
