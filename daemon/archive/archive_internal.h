@@ -179,7 +179,7 @@ void archive_objects_scan(struct archive *a);
 bool archive_objects_may_pin(const struct archive *a, uint64_t bytes);
 /* Nothing else can make room: so many bytes of them go, the longest unused first. How many. */
 uint32_t archive_objects_drop(struct archive *a, uint64_t bytes);
-/* Of one of them: it has holes. */
+/* What one of them counts for: it has holes, and an inode. */
 uint64_t archive_objects_bytes(const struct stat *st);
 /* The directory that copies are in by their id; -1: there is none. */
 int archive_objects_open(const struct archive *a);

@@ -51,7 +51,9 @@ open_dir(int at, const char *name)
 uint64_t
 archive_objects_bytes(const struct stat *st)
 {
-	return (uint64_t)st->st_blocks * BLOCK;
+	const uint64_t bytes = (uint64_t)st->st_blocks * BLOCK;
+
+	return bytes > STORED_COUNT_MIN ? bytes : STORED_COUNT_MIN;
 }
 
 /* One entry of .build-id/ab. Names of others are nothing to delete, but they count. */

@@ -15,6 +15,10 @@
 #include <unistd.h>
 
 #include "daemon/process/log.h"
+#include "format/stored/stored_object.h"
+
+/* Of copies, by what each counts for: those that go where there is no inode. */
+#define INODES_BYTES (16 * STORED_COUNT_MIN)
 
 #define NAME_TRIES 1000
 
@@ -234,7 +238,10 @@ open_sink(struct archive *a, struct archive_sink *s, mode_t mode, const char *di
 	if (error)
 		return error;
 	s->fd = create(s, mode, dir, stem);
-	/* Of inodes nothing is kept free: the oldest file gives its own. Captures push out no segment. */
+	/* Of inodes nothing is kept free: copies of programs give theirs, which are less than what they name. */
+	if ((s->fd == -ENOSPC || s->fd == -EDQUOT) && archive_objects_drop(a, INODES_BYTES) > 0)
+		s->fd = create(s, mode, dir, stem);
+	/* Then the oldest file. Captures push out no segment. */
 	if (s->kind == RETENTION_SEGMENT && (s->fd == -ENOSPC || s->fd == -EDQUOT)) {
 		archive_give_up(a, 1);
 		s->fd = create(s, mode, dir, stem);

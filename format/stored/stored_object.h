@@ -24,6 +24,8 @@
 #define STORED_BY_ID ".build-id"
 #define STORED_NAME_BYTES (2 * BUILDID_MAX + 19) /* with a user */
 #define STORED_MARK_BYTES 64
+/* What a copy counts for at least: it takes an inode, too, of which a file system has one for as many bytes. */
+#define STORED_COUNT_MIN (16u << 10)
 
 /* "ab" and "cdef....debug", with their NULs. An id of less than two bytes has no name: false. */
 bool stored_object_name(const struct buildid *id, char ret_dir[3],

@@ -112,7 +112,8 @@ copy(struct storer *s, int fd, const struct helper_offer *o)
 	if (r == 0)
 		r = object_copy_read(&c, fd, &o->id, still_reads, s);
 	s->at.took_ns = stint_took_ns(&s->stint);
-	if (r == 0 && !is_allowed(s, o->uid, c.bytes.len))
+	if (r == 0 &&
+	    !is_allowed(s, o->uid, c.bytes.len > STORED_COUNT_MIN ? c.bytes.len : STORED_COUNT_MIN))
 		r = -EDQUOT;
 	if (r == 0)
 		r = tell(s, OBJECT_WRITES, 0);
@@ -148,6 +149,7 @@ cpu_now_ns(void)
 static bool
 take_offer(struct storer *s)
 {
+	char sub[3], name[STORED_NAME_BYTES];
 	struct helper_offer o;
 	struct stat st;
 	int fd, r;
@@ -167,6 +169,9 @@ take_offer(struct storer *s)
 	};
 	if (fstat(fd, &st) < 0)
 		r = -errno;
+	/* That is how its author made it. */
+	else if (!stored_object_name(&o.id, sub, name))
+		r = -ENOEXEC;
 	else if (object_copy_touch(s->store.dir, &o.id, st.st_uid))
 		r = -EEXIST;
 	else

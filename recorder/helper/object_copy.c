@@ -106,13 +106,9 @@ object_copy_read(struct object_copy *c, int fd, const struct buildid *id, object
 		 void *arg)
 {
 	struct taker t = { c, go_on, arg };
-	char sub[3], name[STORED_NAME_BYTES];
 	struct io_source *file;
 	int r;
 
-	/* A build-id that no copy can be named by is that file's own fault. */
-	if (!stored_object_name(id, sub, name))
-		return -EINVAL;
 	file = io_source_dup(fd);
 	if (!file)
 		return -errno;
@@ -203,6 +199,8 @@ write_pieces(const struct object_copy *c, int fd, uint64_t *ret_bytes)
 		r = -errno;
 	if (r == 0)
 		*ret_bytes = (uint64_t)st.st_blocks * BLOCK;
+	if (r == 0 && *ret_bytes < STORED_COUNT_MIN)
+		*ret_bytes = STORED_COUNT_MIN;
 	return r;
 }
 

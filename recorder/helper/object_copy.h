@@ -48,7 +48,7 @@ void object_copy_done(struct object_copy *c);
 /*
  * Writes it below dir, a "spoor-objects": under another name first, so that nobody reads a part of it. dir
  * and what is in it has to be this user's, and no other's to write to; links are not followed. *ret_bytes:
- * what it takes. 0, -errno.
+ * what it takes, STORED_COUNT_MIN at least. 0, -errno.
  */
 int object_copy_write(const struct object_copy *c, const char *dir, uint64_t *ret_bytes);
 

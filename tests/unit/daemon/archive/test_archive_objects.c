@@ -18,6 +18,7 @@
 #include "daemon/process/log.h"
 #include "daemon/process/log_kept.h"
 #include "format/block/buildids.h"
+#include "format/stored/stored_object.h"
 #include "tests/lab/archive_lab.h"
 #include "tests/lab/recording_maker.h"
 
@@ -110,6 +111,35 @@ test_there_is_room(void **state)
 		assert_int_equal(copies_bytes(&l, nr, &first), bytes);
 		lab_done(&l);
 	}
+}
+
+/* objects_inodes: however small copies are, they are bounded in number, as each takes an inode. */
+static void
+test_small_ones_count(void **state)
+{
+	const unsigned int most = SHARE / STORED_COUNT_MIN, nr = most + 100;
+	struct archive_usage usage;
+	struct archive_objects o;
+	char name[NAME_SIZE];
+	unsigned int there = 0;
+	struct lab l;
+
+	(void)state;
+	open_with_share(&l);
+	for (unsigned int i = 0; i < nr; i++) {
+		name_of(i, name);
+		lab_plant(&l, name, "x", 1);
+	}
+	archive_objects(l.archive, &o);
+	for (unsigned int i = 0; i < nr; i++) {
+		name_of(i, name);
+		there += lab_exists(&l, name);
+	}
+	assert_true(there > 0);
+	assert_true(there * (uint64_t)STORED_COUNT_MIN + o.allowed_bytes <= SHARE);
+	archive_usage(l.archive, &usage);
+	assert_true(usage.objects_bytes >= there * (uint64_t)STORED_COUNT_MIN);
+	lab_done(&l);
 }
 
 /* The first nr are linked where what is kept is. */
@@ -277,6 +307,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_there_is_room),
+		cmocka_unit_test(test_small_ones_count),
 		cmocka_unit_test(test_pinned_ones_take_no_room),
 		cmocka_unit_test(test_pins_are_made_in_steps),
 		cmocka_unit_test(test_pins_have_half),
