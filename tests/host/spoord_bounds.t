@@ -139,7 +139,8 @@ wait $load
 sleep 1
 exits 0 "and then no more" capture 65000 --duration 50ms -o short.spoor
 
-# What a member asks for, without end, is not for the samples to pay. The governor looks at ten seconds.
+# What clients ask for, without end, is not for the samples to pay. The governor looks at ten seconds. Members have turns
+# (member_flood.t), so that root has to ask for so much.
 calls() # UID SECONDS: four connections that ask as fast as they are answered
 {
 	member "$1" timeout "$2" python3 - "$socket" <<'END'
@@ -156,9 +157,9 @@ for _ in range(4):
 END
 }
 asked_hz=$(ctl status --json | jq .frequency_hz)
-calls 65000 25 &
+calls 0 25 &
 sleep 24
-in_range "$(ctl status --json | jq .cpu_percent)" 5 10000 "a member's calls take more of a CPU than the budget"
+in_range "$(ctl status --json | jq .cpu_percent)" 5 10000 "calls take more of a CPU than the budget"
 is "$(ctl status --json | jq .frequency_hz)" "$asked_hz" "and do not lower the frequency"
 wait $!
 
