@@ -51,8 +51,8 @@ dwarf_outcome_text(enum dwarf_outcome outcome)
 		[DWARF_FAILED] = "there was no memory to read its debug information",
 		[DWARF_UNREAD] = "the time for debug information of other users' files is used up",
 		[DWARF_REFUSED] =
-			"seccomp(2) or another part of the sandbox is refused here, without which debug "
-			"information is not read",
+			("seccomp(2) or another part of the sandbox is refused here, without which "
+			 "debug information is not read"),
 	};
 
 	return texts[outcome];
