@@ -64,7 +64,7 @@ objects()
 
 copy_of() # BUILD-ID
 {
-	objects | grep -q "/${1:0:2}/${1:2}\.debug$"
+	objects | grep -Eq "/${1:0:2}/${1:2}\.([0-9]+\.)?debug$"
 }
 
 ok "it boots" machine_boot || exit 1
