@@ -13,7 +13,9 @@ env -u MAKEFLAGS -u MFLAGS ${MAKE:-make} -s -C "$TOP" BUILD="$BUILD" DESTDIR="$m
 for program in burn jit; do
 	install -D -m 755 "$FIXTURES/$program" "$machine/home/load/$program"
 done
-printf '%s\n' 'frequency = 199' 'block_age = 1s' 'segment_age = 5min' 'cpu_budget = 0' >"$machine/etc/spoor/spoord.conf"
+# The system lies on an overlay, so that all that runs is copied: there has to be room for it.
+printf '%s\n' 'frequency = 199' 'block_age = 1s' 'segment_age = 5min' 'cpu_budget = 0' 'max_use = 256M' 'objects_share = 50%' \
+	'keep_free = 0' >"$machine/etc/spoor/spoord.conf"
 
 wait_for() # SECONDS COMMAND...
 {
