@@ -402,7 +402,8 @@ warn_left_out(const struct load *l)
 	const struct task_model_left_out *n = &profile_totals(l->profile)->left_out;
 	uint64_t debug_files = resolver_debug_left_out(l->resolver);
 	uint64_t bad_blocks = profile_totals(l->profile)->bad_blocks;
-	const char *of = resolver_left_out_of(l->resolver);
+	const char *first = resolver_left_out_of(l->resolver);
+	char *of = first ? escape_dup(first) : NULL;
 
 	if (n->tasks > 0)
 		screen_text_warn("%s: more than %d tasks at a time: %" PRIu64
@@ -426,6 +427,7 @@ warn_left_out(const struct load *l)
 		screen_text_warn("%s: %" PRIu64 " blocks of symbols or build-ids could not "
 				 "be read to the end: names are missing",
 				 l->set.path, bad_blocks);
+	free(of);
 }
 
 /* Where names come from, once. */

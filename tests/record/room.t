@@ -61,6 +61,12 @@ in_range "$(rows hostile '^[a-y]{4095}$')" 1000 2100 "reader_names_full: the hos
 in_range "$(jq '[.rows[] | select(.symbol == "[name left out]") | .samples] | add // 0' both.json)" 1900 3000 \
 	"reader_names_full: and has lost the others"
 like "$(cat err)" "names of functions.* were left out [0-9]+ times, the first of them of $TMP/hostile" "reader_names_full: it is said whose were left out"
+# Its path is the program's word, too.
+mkdir $'escape\e[2J' && cp hostile $'escape\e[2J/hostile'
+"$SPOOR" record -q -e minor-faults:u -c 1 -o escape.spoor -- $'escape\e[2J/hostile'
+"$SPOOR" report -i escape.spoor >out 2>err
+like "$(cat err)" 'the first of them of .*/hostile' "reader_names_full: whose they were, by a path with an escape"
+nok "which reaches no terminal" grep -q $'\e' err
 
 # --- dwarf_inflate: programs whose debug information becomes much ---------------------------------
 
