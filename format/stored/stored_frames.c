@@ -9,6 +9,7 @@
 #include "format/stored/stored_window.h"
 
 #define ENTRY_MAX (UINT64_C(1) << 20)
+#define CIES_MAX (1u << 20) /* linkers leave one of those that are the same */
 #define AUGMENTATION_MAX 8
 #define AUGMENTATIONS                                                                              \
 	"zRPLSBGeh" /* what the letters of one may be: z, eh of gcc 2, B and G of aarch64 */
@@ -109,7 +110,7 @@ take_entry(struct walk *w, const struct entry *e)
 {
 	if (!is_cie(w, e))
 		return fde_fits(w, e);
-	if (!cie_fits(w, e))
+	if (w->nr == CIES_MAX || !cie_fits(w, e))
 		return 0;
 	if (array_reserve(w->cies, w->nr, w->cap, 1) < 0)
 		return -FMT_E_NOMEM;

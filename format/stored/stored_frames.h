@@ -17,8 +17,9 @@ enum stored_frames_kind {
 };
 
 /*
- * Walks from at on, to end at most; the first entry is a CIE, and each FDE belongs to a CIE before it. *ret_end: behind
- * the last entry or terminator; at: it is no such thing. 0, -FMT_E_NOMEM, and as of stored_elf_bytes().
+ * Walks from at on, to end at most; the first entry is a CIE, and each FDE belongs to a CIE before it. *ret_end: end, where
+ * the last entry ends there, else behind the last terminator; at: it is no such thing. 0, -FMT_E_NOMEM, and as of
+ * stored_elf_bytes().
  */
 int stored_frames_walk(struct io_source *file, uint64_t at, uint64_t end,
 		       enum stored_frames_kind kind, uint64_t *ret_end);

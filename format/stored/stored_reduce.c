@@ -9,6 +9,7 @@
 #include "format/stored/stored_check.h"
 #include "format/stored/stored_frames.h"
 #include "format/stored/stored_strings.h"
+#include "format/stored/stored_window.h"
 
 #define ALIGN_MAX 4096
 #define LOOKED_MAX 4 /* times the most bytes of a copy: what is looked through, at most */
@@ -130,6 +131,26 @@ is_in_place(const struct reduction *r, size_t i)
 	return stored_elf_offset(&r->elf, FIELD(r, s, Shdr, sh_addr), n, &there) && there == at;
 }
 
+/* So many of n bytes may still be looked through, which count from now on. */
+static uint64_t
+look(struct reduction *r, uint64_t n)
+{
+	const uint64_t max = r->max_bytes > UINT64_MAX / LOOKED_MAX ? UINT64_MAX
+								    : r->max_bytes * LOOKED_MAX;
+
+	n = n < max - r->looked ? n : max - r->looked;
+	r->looked += n;
+	return n;
+}
+
+/* A segment's bytes, all of them or none: of the smallest one a window is read. */
+static bool
+may_look(struct reduction *r, uint64_t n)
+{
+	return n < UINT64_MAX - STORED_WINDOW_BYTES &&
+		look(r, n + STORED_WINDOW_BYTES) == n + STORED_WINDOW_BYTES;
+}
+
 /* How many of its bytes are call frame information. */
 static int
 check_frames(const struct reduction *r, const char *name, uint64_t at, uint64_t n, uint64_t *ret)
@@ -161,8 +182,7 @@ check_section(struct reduction *r, size_t i, uint64_t *ret)
 	int good;
 
 	*ret = 0;
-	r->looked += n;
-	if (r->looked / LOOKED_MAX > r->max_bytes)
+	if (look(r, n) < n)
 		return 0;
 	if (FIELD(r, s, Shdr, sh_type) != SHT_NOTE && is_of_frames(name) && !packed)
 		return check_frames(r, name, at, n, ret);
@@ -194,6 +214,9 @@ keep_symbols(struct reduction *r, size_t i)
 		return r_check;
 	}
 	r->kept[link] = FIELD(r, stored_elf_section(&r->elf, link), Shdr, sh_size);
+	/* Then plan() finds that it is too much; a hole may be of any size. */
+	if (r->kept[link] > r->max_bytes)
+		return 0;
 	r_check = stored_strings_of_symbols(&r->strings, &r->elf, i);
 	if (!r_check && dynamic)
 		r_check = stored_strings_of_dynamic(&r->strings, &r->elf, &r->dynamic, link);
@@ -346,25 +369,28 @@ static int
 keep_frames(struct reduction *r, uint64_t at, uint64_t n)
 {
 	uint64_t end, frames;
-	int error = stored_frames_header(&r->elf, at, at + n, &end, &frames);
+	int error;
 
+	if (!may_look(r, n))
+		return 0;
+	error = stored_frames_header(&r->elf, at, at + n, &end, &frames);
 	if (!error)
 		error = add_range(r, at, end - at);
 	if (error || !frames || has_frames(r))
 		return error;
-	for (size_t i = 0; i < r->elf.nr_segments && !error; i++) {
+	for (size_t i = 0; i < r->elf.nr_segments; i++) {
 		const uint8_t *p = stored_elf_segment(&r->elf, i);
 		uint64_t from = FIELD(r, p, Phdr, p_offset), bytes = FIELD(r, p, Phdr, p_filesz);
 
 		if (FIELD(r, p, Phdr, p_type) != PT_LOAD || from > frames ||
 		    frames - from >= bytes || !stored_elf_inside(&r->elf, from, bytes))
 			continue;
-		error = stored_frames_walk(r->elf.file, frames, from + bytes, STORED_EH_FRAME_OPEN,
-					   &end);
-		if (!error)
-			error = add_range(r, frames, end - frames);
+		error = stored_frames_walk(r->elf.file, frames,
+					   frames + look(r, from + bytes - frames),
+					   STORED_EH_FRAME_OPEN, &end);
+		return error ? error : add_range(r, frames, end - frames);
 	}
-	return error;
+	return 0;
 }
 
 static int
@@ -378,7 +404,7 @@ keep_segment(struct reduction *r, const uint8_t *p)
 		return 0;
 	if (type == PT_GNU_EH_FRAME && !r->extra.names_only)
 		return keep_frames(r, at, n);
-	if (type != PT_NOTE)
+	if (type != PT_NOTE || !may_look(r, n))
 		return 0;
 	good = stored_check_notes(&r->elf, at, at + n, FIELD(r, p, Phdr, p_align));
 	return good > 0 ? add_range(r, at, n) : good;

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "format/bytes/fmt_error.h"
+#include "format/stored/stored_frames.h"
 #include "format/stored/stored_reduce.h"
 #include "symbolizer/unwind/cfi.h"
 #include "tests/lab/elf_lab.h"
@@ -428,13 +429,137 @@ test_segments(void **state)
 	}
 }
 
+/* --- what is looked through ---------------------------------------------------------------- */
+
+/* An image, and zeros behind it; how often it was read. */
+struct counted {
+	struct io_source source;
+	const struct image *of;
+	uint64_t size;
+	size_t reads;
+};
+
+static ssize_t
+counted_read(struct io_source *self, uint64_t offset, void *p, size_t n)
+{
+	struct counted *c = (struct counted *)self;
+	const uint64_t left = c->size - offset;
+	size_t there = 0;
+
+	c->reads++;
+	n = n < left ? n : (size_t)left;
+	memset(p, 0, n);
+	if (offset < c->of->size)
+		there = c->of->size - offset < n ? c->of->size - (size_t)offset : n;
+	memcpy(p, c->of->p + (there ? offset : 0), there);
+	return (ssize_t)n;
+}
+
+static int64_t
+counted_size(struct io_source *self)
+{
+	return (int64_t)((struct counted *)self)->size;
+}
+
+static int
+put_nowhere(void *arg, uint64_t offset, const void *p, size_t n)
+{
+	(void)arg;
+	(void)offset;
+	(void)p;
+	(void)n;
+	return 0;
+}
+
+/* 500 times the segment with call frame information, and as often the one that is loaded with it. */
+static void
+test_many_segments(void **state)
+{
+	struct image f = build(1);
+	const Elf64_Shdr *frames = section_of(&f, ".eh_frame");
+	struct counted c = { { .read = counted_read, .size = counted_size }, &f, 0, 0 };
+	const Elf64_Phdr *loaded = NULL, *header = NULL;
+	Elf64_Phdr *all = calloc(1000, sizeof(*all));
+	uint64_t size;
+
+	(void)state;
+	for (size_t i = 0; i < f.header->e_phnum; i++) {
+		const Elf64_Phdr *p = &f.segments[i];
+
+		if (p->p_type == PT_GNU_EH_FRAME)
+			header = p;
+		if (p->p_type == PT_LOAD && frames->sh_offset - p->p_offset < p->p_filesz)
+			loaded = p;
+	}
+	assert_true(all && header && loaded);
+	for (size_t i = 0; i < 1000; i++)
+		all[i] = i % 2 ? *header : *loaded;
+	f.p = realloc(f.p, f.size + 1000 * sizeof(*all));
+	assert_non_null(f.p);
+	memcpy(f.p + f.size, all, 1000 * sizeof(*all));
+	find_headers(&f);
+	forget_sections(&f);
+	f.header->e_phoff = f.size;
+	f.header->e_phnum = 1000;
+	f.size += 1000 * sizeof(*all);
+	c.size = f.size;
+	assert_int_equal(stored_reduce(&c.source, MANY, put_nowhere, NULL, &size), 0);
+	assert_in_range(c.reads, 1000, 20000);
+	free(all);
+	free(f.p);
+}
+
+/* A table of strings that is a hole of a TiB: no memory is taken for it, and the copy has no symbols of it. */
+static void
+test_many_strings(void **state)
+{
+	struct image f = build(0);
+	struct counted c = { { .read = counted_read, .size = counted_size }, &f, 0, 0 };
+	const uint64_t hole = UINT64_C(1) << 40;
+	uint64_t size = 0;
+
+	(void)state;
+	section_of(&f, ".strtab")->sh_offset = f.size;
+	section_of(&f, ".strtab")->sh_size = hole;
+	c.size = f.size + hole;
+	assert_int_equal(stored_reduce(&c.source, MANY, put_nowhere, NULL, &size), 0);
+	assert_in_range(size, 1000, f.size);
+	free(f.p);
+}
+
+/* Each CIE is remembered: of a file that has nothing else no more than a linker leaves. */
+static void
+test_many_cies(void **state)
+{
+	static const uint8_t cie[] = { 6, 0, 0, 0, 0, 0, 0, 0, 1, 0 };
+	const size_t max = 1 << 20, each = sizeof(cie);
+	uint8_t *p = malloc((max + 1) * each);
+	struct io_source *file;
+	uint64_t end;
+
+	(void)state;
+	assert_non_null(p);
+	for (size_t i = 0; i <= max; i++)
+		memcpy(p + i * each, cie, each);
+	file = io_source_memory(p, (max + 1) * each);
+	assert_non_null(file);
+	assert_int_equal(stored_frames_walk(file, 0, max * each, STORED_EH_FRAME, &end), 0);
+	assert_int_equal(end, max * each);
+	assert_int_equal(stored_frames_walk(file, 0, (max + 1) * each, STORED_EH_FRAME, &end), 0);
+	assert_int_equal(end, 0);
+	file->close(file);
+	free(p);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_no_sections), cmocka_unit_test(test_labels),
-		cmocka_unit_test(test_strings),	    cmocka_unit_test(test_stretched),
-		cmocka_unit_test(test_table),	    cmocka_unit_test(test_segments),
+		cmocka_unit_test(test_no_sections),   cmocka_unit_test(test_labels),
+		cmocka_unit_test(test_strings),	      cmocka_unit_test(test_stretched),
+		cmocka_unit_test(test_table),	      cmocka_unit_test(test_segments),
+		cmocka_unit_test(test_many_segments), cmocka_unit_test(test_many_strings),
+		cmocka_unit_test(test_many_cies),
 	};
 
 	return cmocka_run_group_tests_name("objects_no_sections", tests, NULL, NULL);
