@@ -21,26 +21,42 @@
 
 /* --- reading --------------------------------------------------------------------------------- */
 
-struct taker {
-	struct object_copy *copy;
+/* A file whose reader is asked before each read whether to go on. */
+struct watched {
+	struct io_source source;
+	struct io_source *of;
 	object_copy_fn *go_on;
 	void *arg;
+	bool enough;
 };
+
+static ssize_t
+watched_read(struct io_source *self, uint64_t offset, void *p, size_t n)
+{
+	struct watched *w = (struct watched *)self;
+
+	w->enough |= w->go_on(w->arg) != 0;
+	return w->enough ? -ETIMEDOUT : w->of->read(w->of, offset, p, n);
+}
+
+static int64_t
+watched_size(struct io_source *self)
+{
+	struct io_source *of = ((struct watched *)self)->of;
+
+	return of->size(of);
+}
 
 static int
 take_piece(void *arg, uint64_t offset, const void *p, size_t n)
 {
-	struct taker *t = arg;
-	struct object_copy *c = t->copy;
+	struct object_copy *c = arg;
 
 	if (array_reserve(c->pieces, c->nr, c->cap, 1) < 0)
 		return -FMT_E_NOMEM;
 	c->pieces[c->nr++] = (struct object_piece){ offset, n };
 	buf_append(&c->bytes, p, n);
-	if (buf_failed(&c->bytes))
-		return -FMT_E_NOMEM;
-	/* No error of format/ is as large. */
-	return t->go_on(t->arg) ? -FMT_E_MAX : 0;
+	return buf_failed(&c->bytes) ? -FMT_E_NOMEM : 0;
 }
 
 static int
@@ -57,8 +73,6 @@ errno_of(int error)
 		return -ESTALE;
 	case FMT_E_IO:
 		return -EIO;
-	case FMT_E_MAX:
-		return -ETIMEDOUT;
 	default:
 		return -ENOEXEC;
 	}
@@ -80,8 +94,7 @@ is_build(struct io_source *file, const struct buildid *id)
 }
 
 static int
-read_file(struct object_copy *c, struct io_source *file, int fd, const struct buildid *id,
-	  struct taker *t)
+read_file(struct object_copy *c, struct io_source *file, int fd, const struct buildid *id)
 {
 	struct stat before, after;
 	int r;
@@ -93,7 +106,7 @@ read_file(struct object_copy *c, struct io_source *file, int fd, const struct bu
 	if (!is_build(file, id))
 		return -ESTALE;
 	r = (c->mark.whole ? stored_copy : stored_reduce)(file, OBJECT_COPY_BYTES_MAX, take_piece,
-							  t, &c->mark.elf_size);
+							  c, &c->mark.elf_size);
 	if (r < 0)
 		return errno_of(r);
 	if (fstat(fd, &after) < 0)
@@ -105,17 +118,18 @@ int
 object_copy_read(struct object_copy *c, int fd, const struct buildid *id, object_copy_fn *go_on,
 		 void *arg)
 {
-	struct taker t = { c, go_on, arg };
-	struct io_source *file;
+	struct watched w = { .source = { .read = watched_read, .size = watched_size },
+			     .of = io_source_dup(fd),
+			     .go_on = go_on,
+			     .arg = arg };
 	int r;
 
-	file = io_source_dup(fd);
-	if (!file)
+	if (!w.of)
 		return -errno;
 	buf_init(&c->bytes);
-	r = read_file(c, file, fd, id, &t);
-	file->close(file);
-	return r;
+	r = read_file(c, &w.source, fd, id);
+	w.of->close(w.of);
+	return w.enough ? -ETIMEDOUT : r;
 }
 
 void
@@ -230,24 +244,15 @@ object_copy_write(const struct object_copy *c, const char *dir, uint64_t *ret_by
 
 /* --- copies of earlier recorders ------------------------------------------------------------- */
 
-static int
-goes_on(void *arg)
-{
-	(void)arg;
-	return 0;
-}
-
 /* Of a copy as it is, what the rules leave of it. */
 static int
 reduce_copy(struct object_copy *c, struct io_source *file)
 {
-	struct taker t = { c, goes_on, NULL };
-
 	buf_init(&c->bytes);
 	c->mark.whole = false;
 	c->mark.rules = STORED_RULES;
 	return errno_of(
-		stored_reduce(file, OBJECT_COPY_BYTES_MAX, take_piece, &t, &c->mark.elf_size));
+		stored_reduce(file, OBJECT_COPY_BYTES_MAX, take_piece, c, &c->mark.elf_size));
 }
 
 /*

@@ -34,12 +34,12 @@ struct object_copy {
 	struct stored_mark mark;
 };
 
-/* Is called for each piece that is read. Not 0: that is enough, and what object_copy_read() returns. */
+/* Is called before each read of the file. Not 0: that is enough. */
 typedef int object_copy_fn(void *arg);
 
 /*
  * Reads it, which must be the build id before and after. 0; -ESTALE: it is not, or changed;
- * -ENOEXEC: no ELF file that can be reduced; -EFBIG: too large; -errno, or what go_on() returned.
+ * -ENOEXEC: no ELF file that can be reduced; -EFBIG: too large; -ETIMEDOUT: go_on() said that it is enough; -errno.
  */
 int object_copy_read(struct object_copy *c, int fd, const struct buildid *id, object_copy_fn *go_on,
 		     void *arg);
