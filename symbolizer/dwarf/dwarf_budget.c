@@ -28,13 +28,30 @@ number_in(const char *path, const char *key, uint64_t max)
 	return ret;
 }
 
+/* What a control group leaves, with what it has in the page cache: the kernel gives that up when it needs memory. */
+static uint64_t
+group_leaves(const char *group)
+{
+	char path[2 * PATH_MAX];
+	uint64_t max, used, cached;
+
+	(void)snprintf(path, sizeof(path), GROUPS "%s/memory.max", group);
+	max = number_in(path, "", UINT64_MAX);
+	(void)snprintf(path, sizeof(path), GROUPS "%s/memory.current", group);
+	used = number_in(path, "", 0);
+	(void)snprintf(path, sizeof(path), GROUPS "%s/memory.stat", group);
+	cached = number_in(path, "inactive_file ", 0) + number_in(path, "active_file ", 0);
+	used -= cached < used ? cached : used;
+	return max == UINT64_MAX ? max : max > used ? max - used : 0;
+}
+
 /* What the control group, and each one above it, leaves. */
 static uint64_t
 group_available(void)
 {
-	char group[PATH_MAX] = "", path[2 * PATH_MAX];
+	char group[PATH_MAX] = "";
 	FILE *f = fopen("/proc/self/cgroup", "re");
-	uint64_t ret = UINT64_MAX, max, used;
+	uint64_t ret = UINT64_MAX, leaves;
 	char *slash;
 
 	while (f && fgets(group, sizeof(group), f) && strncmp(group, "0::", 3) != 0)
@@ -43,12 +60,8 @@ group_available(void)
 		fclose(f);
 	group[strcspn(group, "\n")] = '\0';
 	while (strncmp(group, "0::/", 4) == 0) {
-		snprintf(path, sizeof(path), GROUPS "%s/memory.max", group + 3);
-		max = number_in(path, "", UINT64_MAX);
-		snprintf(path, sizeof(path), GROUPS "%s/memory.current", group + 3);
-		used = number_in(path, "", 0);
-		if (max != UINT64_MAX && (max > used ? max - used : 0) < ret)
-			ret = max > used ? max - used : 0;
+		leaves = group_leaves(group + 3);
+		ret = leaves < ret ? leaves : ret;
 		slash = strrchr(group, '/');
 		*slash = '\0';
 	}

@@ -186,6 +186,24 @@ touch ranges
 look third
 unlike "$(grep /ranges: third.err)" "earlier look" "dwarf_inflate: a file that was changed is read again"
 
+# In a control group whose memory is full of pages of files, which the kernel gives up. How full it is, is made up.
+if [ "$(id -u)" = 0 ]; then
+	gcc -O1 -g -no-pie -o much hostile.c || bail "gcc failed"
+	address=$(nm much | awk '$3 == "main" { print $1 }')
+	group=group$(sed -n 's/^0:://p' /proc/self/cgroup)
+	mkdir -p "$group" && echo 1073741824 | tee "$group/memory.max" >"$group/memory.current"
+	in_group() # MEMORY.STAT...
+	{
+		printf '%s\n' "$@" >"$group/memory.stat"
+		unshare --mount --propagation private sh -c 'mount --bind group /sys/fs/cgroup &&
+			exec "$SPOOR" symbolize --no-cache --obj much "$0"' "$address" 2>err
+	}
+	unlike "$(in_group 'anon 1073741824' 'inactive_file 0' 'active_file 0')" 'hostile.c:[0-9]' \
+		"a full control group has no memory for debug information"
+	like "$(in_group 'anon 123456789' 'inactive_file 900000000' 'active_file 50000000')" 'hostile.c:[0-9]' \
+		"one whose memory is a cache has"
+fi
+
 # --- a program of another user with a string table that is a hole of 512 MiB -----------------------
 
 if [ "$(id -u)" = 0 ]; then
