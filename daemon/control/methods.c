@@ -23,7 +23,6 @@
 #define LIST_FILES_MAX 2000 /* of one reply: with the longest names, half of VARLINK_REPLY_BYTES */
 #define ROTATE_AGAIN_NS (10 * SECOND_NS)
 #define DUMP_AGAIN_NS (10 * SECOND_NS)
-#define SAID_A_MINUTE 10 /* of what one user had done, of each kind */
 
 /* --- org.varlink.service ----------------------------------------------------------------- */
 
@@ -296,7 +295,7 @@ methods_keep(struct method_call *call)
 		return;
 	}
 	if (n > 0)
-		log_user_notice(call->uid, SAID_A_MINUTE, "kept %d file%s as %s for uid %u", n,
+		log_user_notice(call->uid, LOG_USER_A_MINUTE, "kept %d file%s as %s for uid %u", n,
 				n == 1 ? "" : "s", label, (unsigned int)call->uid);
 	call->parameters = json_pack("{sssi}", "label", label, "files", n);
 	keep_copies(call);
@@ -366,7 +365,7 @@ rotate(struct method_call *call)
 	int r = rotate_for(call, &error);
 
 	if (r >= 0)
-		log_user_info(call->uid, SAID_A_MINUTE, "rotated for uid %u",
+		log_user_info(call->uid, LOG_USER_A_MINUTE, "rotated for uid %u",
 			      (unsigned int)call->uid);
 	answer_session(call, r, &error);
 }
@@ -400,7 +399,7 @@ methods_dump(struct method_call *call)
 		method_call_fail(call, r, error.text);
 		return;
 	}
-	log_user_notice(call->uid, SAID_A_MINUTE,
+	log_user_notice(call->uid, LOG_USER_A_MINUTE,
 			"the flight recorder's last %llu samples for uid %u: %s",
 			(unsigned long long)dump.samples, (unsigned int)call->uid, dump.file);
 	call->parameters = json_pack("{sosI}", "file", varlink_text(dump.file), "samples",

@@ -370,8 +370,12 @@ tell_news(const struct base_stream *b)
 	char line[256];
 
 	while (session_thread_opened(b->now->thread) &&
-	       session_news(session_thread_session(b->now->thread), line, sizeof(line)))
-		log_user_warning(user_of(line), LOG_A_MINUTE, "%s", line);
+	       session_news(session_thread_session(b->now->thread), line, sizeof(line))) {
+		const uint32_t uid = user_of(line);
+
+		log_user_warning(uid, uid == LOG_NO_USER ? LOG_A_MINUTE : LOG_USER_A_MINUTE, "%s",
+				 line);
+	}
 }
 
 static void

@@ -22,7 +22,6 @@
 #define OVER_NS SECOND_NS	  /* after its time: the threads have seen it by then */
 #define GRACE_NS (10 * SECOND_NS) /* to write the rest into a client's file */
 #define GRACE_AT_EXIT_S 3	  /* of all together */
-#define SAID_A_MINUTE 10	  /* of the captures of one user, of each kind */
 #define FILE_GIVEN_UP "the file does not take the rest"
 #define FILE_IN_MEMORY                                                                              \
 	"the file is in memory (tmpfs, or an overlay), which counts as memory of the daemon: such " \
@@ -254,9 +253,12 @@ capture_end(struct capture_set *set, struct capture *c)
 	strlcpy(p->file, c->file, sizeof(p->file));
 	if (c->out && client_file_is_full(c->out))
 		(void)strlcpy(error.text, FILE_IN_MEMORY, sizeof(error.text));
+	/* One may begin and end while the daemon waits for it at its own end. */
+	if (r == 0)
+		give_number(set, c);
 	tell_end(c, r, c->given_up ? FILE_GIVEN_UP : error.text);
 	if (p->begun || r == 0)
-		log_user_info(c->uid, SAID_A_MINUTE,
+		log_user_info(c->uid, LOG_USER_A_MINUTE,
 			      "capture %llu ends: %llu samples, %llu lost%s%s",
 			      (unsigned long long)p->number, (unsigned long long)p->stats.samples,
 			      (unsigned long long)p->stats.lost, r < 0 ? ": " : "", p->error);
@@ -274,7 +276,7 @@ give_up_file(struct capture *c)
 		return;
 	c->given_up = true;
 	client_file_give_up(c->out);
-	log_user_warning(c->uid, SAID_A_MINUTE,
+	log_user_warning(c->uid, LOG_USER_A_MINUTE,
 			 "capture %llu of uid %u is given up: " FILE_GIVEN_UP,
 			 (unsigned long long)c->progress.number, (unsigned int)c->uid);
 }
@@ -292,7 +294,7 @@ leave(struct capture_set *set, struct capture *c, const char *why)
 	session_thread_stats(c->thread, &c->progress.stats);
 	c->progress.elapsed_ns = elapsed_ns(c);
 	give_number(set, c);
-	log_user_warning(c->uid, SAID_A_MINUTE, "capture %llu of uid %u is given up: %s",
+	log_user_warning(c->uid, LOG_USER_A_MINUTE, "capture %llu of uid %u is given up: %s",
 			 (unsigned long long)c->progress.number, (unsigned int)c->uid, why);
 	tell_end(c, -ETIMEDOUT, why);
 }
@@ -324,7 +326,8 @@ capture_reap(struct capture_set *set)
 			continue;
 		TAILQ_REMOVE(&set->left, c, entry);
 		(void)session_thread_close(c->thread, NULL, NULL);
-		log_user_info(c->uid, SAID_A_MINUTE, "capture %llu, which was given up, has ended",
+		log_user_info(c->uid, LOG_USER_A_MINUTE,
+			      "capture %llu, which was given up, has ended",
 			      (unsigned long long)c->progress.number);
 		capture_free(c);
 	}
@@ -341,7 +344,7 @@ capture_begin(struct capture_set *set, struct capture *c)
 	strlcpy(p->file, c->file, sizeof(p->file));
 	c->notes = strdup(session_notes(session_thread_session(c->thread)));
 	p->notes = c->notes ? c->notes : "";
-	log_user_info(c->uid, SAID_A_MINUTE, "capture %llu of uid %u begins%s%s",
+	log_user_info(c->uid, LOG_USER_A_MINUTE, "capture %llu of uid %u begins%s%s",
 		      (unsigned long long)p->number, (unsigned int)c->uid, c->out ? "" : ": ",
 		      p->file);
 	if (c->waiter.on_begin)

@@ -14,7 +14,6 @@
 #include "daemon/process/log.h"
 
 #define ROOM_BYTES (128u << 10)
-#define SAID_A_MINUTE 10 /* of the files of one user */
 
 enum work { NONE, CHECK, WRITE, SYNC, CUT };
 
@@ -89,7 +88,7 @@ client_file_body(void *arg)
 	pthread_mutex_lock(&lock);
 	LIST_REMOVE(f, entry);
 	if (f->given_up)
-		log_user_info(f->uid, SAID_A_MINUTE,
+		log_user_info(f->uid, LOG_USER_A_MINUTE,
 			      "a file of uid %u, which was given up, has been let go of",
 			      (unsigned int)f->uid);
 	while (f->refs > 1)
