@@ -238,7 +238,7 @@ open_sink(struct archive *a, struct archive_sink *s, mode_t mode, const char *di
 	if (error)
 		return error;
 	s->fd = create(s, mode, dir, stem);
-	/* Of inodes nothing is kept free: copies of programs give theirs, which are less than what they name. */
+	/* Of inodes nothing is kept free: copies of programs give theirs first, which only name what is recorded. */
 	if ((s->fd == -ENOSPC || s->fd == -EDQUOT) && archive_objects_drop(a, INODES_BYTES) > 0)
 		s->fd = create(s, mode, dir, stem);
 	/* Then the oldest file. Captures push out no segment. */

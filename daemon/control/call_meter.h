@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * call_meter: how often clients of a user have their turn: a connection, a piece that is read and a call are a turn each, three
- * for one call of spoorctl. Who has none left waits for the next one, so that a flood is slow, and never an error. Users
- * without end share what all of them have. Pure: no clock.
+ * call_meter: how often clients of a user have their turn: a connection, a piece that is read and a call are a turn
+ * each, three for one call of spoorctl. A client that has none left waits for the next one, so that a flood is slow, and
+ * never an error. All users together have a limit, too. Pure: no clock.
  */
 #ifndef DAEMON_CONTROL_CALL_METER_H
 #define DAEMON_CONTROL_CALL_METER_H

@@ -18,7 +18,6 @@
 /* Of a sample in its ring: 12 fields, and a call chain of 28 frames. */
 #define SAMPLE_BYTES 320
 #define RING_PAGES_MAX (UINT64_C(1) << 20)
-/* Tasks and maps as of the oldest sample, and half as much of what came since. */
 
 struct flight {
 	struct archive *archive;

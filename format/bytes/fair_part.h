@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fair_part: a room that many share who do not know each other, and each of whom chooses how much there is of
- * him. One has an eighth at most of what the others leave.
+ * fair_part: a room that many share. Each of them chooses how much it asks for. One has an eighth at most of what the
+ * others leave.
  */
 #ifndef FORMAT_BYTES_FAIR_PART_H
 #define FORMAT_BYTES_FAIR_PART_H
@@ -11,14 +11,14 @@
 
 #define FAIR_PART 8
 
-/* What one may have in all, who has taken so much, and so much is left for all. */
+/* What one may have in all: it has taken so much, and so much is left for all. */
 static inline uint64_t
 fair_part(uint64_t left, uint64_t taken)
 {
 	return (left + taken) / FAIR_PART;
 }
 
-/* Is there room for n more of his? */
+/* May it have n more? */
 static inline bool
 fair_part_has(uint64_t left, uint64_t taken, uint64_t n)
 {

@@ -10,8 +10,9 @@
 #include <sys/types.h>
 
 /*
- * S_IRGRP: its group may read it, S_IROTH: all others; as far as they may search each directory from this process's root to
- * it, and that path leads to it. With an access control list on the way: 0. Waits for the file systems of the path.
+ * S_IRGRP: its group may read it, S_IROTH: all others; as far as they may search each directory from this process's root
+ * to it, and that path leads to it. 0 with an access control list on the way, and for a file that its group may not read.
+ * Waits for the file systems of the path.
  */
 mode_t file_reach(int fd);
 /* By every user. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The mark: magic (16), u32 version, u32 flags, u64 length of the ELF file, u32 uid, u8 kind and u8
- * size of the id, its bytes (20), u16 rules, u32 CRC32C of all before it. Readers of before there were rules take them for zeros
- * that they pass over.
+ * size of the id, its bytes (20), u16 rules, u32 CRC32C of all before it. Readers of before there were rules pass over
+ * them.
  */
 #include "format/stored/stored_object.h"
 

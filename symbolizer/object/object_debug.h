@@ -64,8 +64,8 @@ int object_debug_find(const struct object_debug *d, struct elf_object **ret, boo
 /*
  * A descriptor of the file that dwz(1) moved a part of this file's debug information to: by its path,
  * which may be relative to the file, below the debug directories by build-id or in .dwz, or from servers; its
- * build-id is the one that the file names, and its owner one who may name what that file names. Inside of the recording first: then *ret_packed is set to true, and
- * left alone otherwise. *ret -1: there is none. 0, -FMT_E_NOMEM.
+ * build-id is the one that the file names, and its owner one who may name what that file names. Inside of the recording
+ * first: then *ret_packed is set to true, and left alone otherwise. *ret -1: there is none. 0, -FMT_E_NOMEM.
  */
 int object_debug_alt(const struct object_places *p, struct elf_object *debug, int *ret,
 		     bool *ret_packed);

@@ -4,7 +4,8 @@
  * them or beside the object, and .dwp, beside the object or its file with debug information.
  *
  * Their paths are the object's word, so anybody's. Regular ELF files whose names end as compilers name such files
- * (.dwo, .dwp, .o), and whose owner may name what the object names (file_owner.h), are opened, and nothing else; whether one is what was split off is for its reader to see, by its number.
+ * (.dwo, .dwp, .o), and whose owner may name what the object names (file_owner.h), are opened, and nothing else; whether
+ * one is what was split off is for its reader to see, by its number.
  */
 #ifndef SYMBOLIZER_OBJECT_OBJECT_SPLIT_H
 #define SYMBOLIZER_OBJECT_OBJECT_SPLIT_H

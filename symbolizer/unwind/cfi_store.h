@@ -13,8 +13,8 @@
 #include "symbolizer/unwind/unwind.h"
 
 /*
- * What a store reads, and of it one file of a user other than root and the reader a fair_part; of more files nothing is known. Rows and rules take a few times as much at
- * worst, and usually less. A desktop's programs have 100 MiB.
+ * What a store reads, and of it one file of a user other than root and the reader a fair_part; of more files nothing is
+ * known. Rows and rules take a few times as much at worst, and usually less. A desktop's programs have 100 MiB.
  */
 #define CFI_STORE_BYTES_MAX (256u << 20)
 
