@@ -23,9 +23,19 @@ chmod 755 . && mkdir bin && chmod 755 bin
 store=a/spoor-objects/.build-id/${id:0:2}
 first=$store/${id:2}.debug
 users() { echo "$store/${id:2}.$1.debug"; }
-as() # UID PROGRAM MS: a program of that user's, by the same path as all, which is gone when it ends
+is_stored() # UID
 {
-	cp "$2" bin/run && chown "$1" bin/run && setpriv --reuid "$1" --clear-groups ./bin/run "$3"
+	if [ "$1" = 0 ]; then grep -q deep_leaf "$first"; else test -e "$(users "$1")"; fi
+}
+as() # UID PROGRAM: a program of that user's, by the same path as all, which is gone when its copy is there
+{
+	cp "$2" bin/run && chown "$1" bin/run
+	background setpriv --reuid "$1" --clear-groups ./bin/run 60000
+	program=$!
+	wait_for 30 is_stored "$1" || diag "no copy of $2 of user $1"
+	sleep 1
+	kill $program
+	wait $program
 	rm -f bin/run
 }
 recorded() # COMMAND... of this shell, while all is recorded
@@ -44,8 +54,8 @@ names() # COMM
 }
 both()
 {
-	as 12345 evil 1500
-	as 0 good 1500
+	as 12345 evil
+	as 0 good
 }
 
 for way in kernel file; do
@@ -57,7 +67,7 @@ for way in kernel file; do
 	like "$(names)" '% +(\[\.\] )?deep_leaf' "samples have names of root's"
 	unlike "$(names)" 'evil_leaf' "and none of the user's"
 	rm -rf a && mkdir a
-	recorded as 12345 evil 1500
+	recorded as 12345 evil
 	nok "without root's there is none in the first place ($way)" test -e "$first"
 	like "$(names)" '% +(\[\.\] )?evil_leaf' "a user's own program has its names"
 done
@@ -65,7 +75,7 @@ done
 # A copy of before, when users' files had the first place.
 mkdir b && cp -r a/spoor-objects b && mv "b/${store#a/}/${id:2}.12345.debug" "b/${store#a/}/${id:2}.debug"
 rm -rf a && mv b a
-recorded as 0 good 1500
+recorded as 0 good
 ok "an earlier copy of a user's file makes way" grep -q deep_leaf "$first"
 nok "to root's" grep -q evil_leaf "$first"
 
@@ -73,8 +83,8 @@ nok "to root's" grep -q evil_leaf "$first"
 rm -rf a && mkdir a
 both_users()
 {
-	as 12345 evil 1500
-	as 23456 other 1500
+	as 12345 evil
+	as 23456 other
 }
 recorded both_users
 ok "each user's file is stored" test -e "$(users 12345)" -a -e "$(users 23456)"
@@ -82,8 +92,8 @@ unlike "$(names)" '(evil|other)_leaf' "which of both it was is not known: there 
 rm -rf a && mkdir a
 same_program()
 {
-	as 12345 evil 1500
-	as 23456 evil 1500
+	as 12345 evil
+	as 23456 evil
 }
 recorded same_program
 like "$(names)" '% +(\[\.\] )?evil_leaf' "two users with the same program have its names"
