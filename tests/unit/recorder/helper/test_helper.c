@@ -9,8 +9,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -28,6 +26,7 @@
 #include "recorder/host/host.h"
 #include "recorder/host/proc.h"
 #include "recorder/live/live_scan.h"
+#include "tests/lab/refused_call.h"
 
 #define LONG_MS 20000
 
@@ -155,21 +154,6 @@ test_capabilities(void **state)
 	assert_int_equal(rights_of_worker(UINT64_MAX), had & HELPER_RIGHTS_STATE & ~spare);
 }
 
-static void
-refuse_capset(void)
-{
-	struct sock_filter filter[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_capset, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	const struct sock_fprog program = { sizeof(filter) / sizeof(filter[0]), filter };
-
-	assert_int_equal(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
-	assert_int_equal(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
-}
-
 /* Another user with these capabilities, ambient ones, as a service of systemd has them. */
 static void
 become_service(uint64_t rights)
@@ -196,7 +180,7 @@ as_service(void)
 		HELPER_RIGHT(CAP_SYSLOG) | HELPER_RIGHT(CAP_CHECKPOINT_RESTORE);
 
 	become_service(unit);
-	refuse_capset();
+	refused_call(SYS_capset);
 	assert_int_equal(rights_of_worker(0), 0);
 	assert_int_equal(rights_of_worker(HELPER_RIGHTS_JIT), HELPER_RIGHTS_JIT);
 	assert_int_equal(rights_of_worker(HELPER_RIGHTS_STATE),
@@ -215,7 +199,7 @@ as_root(void)
 	char news[256];
 	struct helper *h;
 
-	refuse_capset();
+	refused_call(SYS_capset);
 	assert_int_equal(rights_of_worker(0), -EPERM);
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(helper_pool_open(p, &work, &h), -EPERM);
