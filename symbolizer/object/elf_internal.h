@@ -13,8 +13,9 @@ struct elf_object {
 	int fd; /* the file's */
 	Elf *elf;
 	uint64_t file_size;
-	uint64_t data_left;  /* bytes of sections that may still be read */
-	uint64_t notes_left; /* likewise of notes */
+	uint64_t data_left;	 /* bytes of sections that may still be read */
+	uint64_t notes_left;	 /* likewise of notes */
+	struct elf_share *share; /* likewise, with other files; NULL: alone */
 	uint16_t machine;
 	uint64_t entry;
 	bool fixed;

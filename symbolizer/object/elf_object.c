@@ -126,6 +126,12 @@ elf_section_data(struct elf_object *o, Elf_Scn *scn, const GElf_Shdr *shdr, bool
 	if (shdr->sh_type == SHT_NOBITS || (shdr->sh_flags & SHF_COMPRESSED) ||
 	    shdr->sh_size > ELF_TABLE_MAX || shdr->sh_size > o->data_left)
 		return NULL;
+	if (o->share && shdr->sh_size > o->share->left) {
+		o->share->refused = true;
+		return NULL;
+	}
+	if (o->share)
+		o->share->left -= shdr->sh_size;
 	o->data_left -= shdr->sh_size;
 	d = cooked ? elf_getdata(scn, NULL) : elf_rawdata(scn, NULL);
 	return d != NULL && d->d_buf != NULL && d->d_size != 0 ? d : NULL;
@@ -493,16 +499,9 @@ elf_object_path_of(int fd, char ret[PATH_MAX])
 }
 
 void
-elf_object_limit(struct elf_object *o, uint64_t bytes)
+elf_object_limit(struct elf_object *o, struct elf_share *share)
 {
-	if (bytes < o->data_left)
-		o->data_left = bytes;
-}
-
-uint64_t
-elf_object_left(const struct elf_object *o)
-{
-	return o->data_left;
+	o->share = share;
 }
 
 bool

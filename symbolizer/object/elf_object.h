@@ -83,10 +83,13 @@ bool elf_object_has_dwarf(const struct elf_object *o);
 bool elf_object_path(const struct elf_object *o, char ret[PATH_MAX]);
 /* Likewise, of what a descriptor has open. */
 bool elf_object_path_of(int fd, char ret[PATH_MAX]);
-/* No more than so many bytes of its tables are read from here on, beside the bounds above. */
-void elf_object_limit(struct elf_object *o, uint64_t bytes);
-/* How many may yet be read. */
-uint64_t elf_object_left(const struct elf_object *o);
+/* Bytes of tables that may be read of several files, and whether there was a table that was too large. */
+struct elf_share {
+	uint64_t left;
+	bool refused;
+};
+/* No more than that is read from here on, beside the bounds above. NULL: no more than these. */
+void elf_object_limit(struct elf_object *o, struct elf_share *share);
 /* What fstat(2) says of the file; false: it fails. */
 bool elf_object_stat(const struct elf_object *o, struct stat *ret);
 /* Another descriptor of the file, for a reader of its own; -1: errno says why. */

@@ -18,6 +18,13 @@ struct live_files;
 struct object_debug_sums;
 struct packed_objects;
 
+/* Room for symbols. */
+struct object_room {
+	uint64_t left;	      /* bytes of their tables that may be read */
+	uint64_t refused;     /* files that had more than their part of it */
+	char first[PATH_MAX]; /* of these; empty: its path is not known */
+};
+
 struct object_places {
 	struct packed_objects *packed; /* files inside of the recording; NULL: none */
 	const char *stored;	       /* copies beside the recording; NULL: none */
@@ -34,9 +41,9 @@ struct object_places {
 	bool keep_code; /* objects keep a descriptor of their code, see struct object */
 	bool data;	/* objects have the symbols of their data, too */
 	struct object_debug_sums *sums; /* of all who look */
-	/* Bytes of symbols that may be read of files of others than root and the reader; NULL: any number. */
-	uint64_t *others_symbols;
-	struct live_files *live;    /* NULL: processes are not asked */
+	struct object_room
+		*others;	 /* of files of others than root and the reader; NULL: any number */
+	struct live_files *live; /* NULL: processes are not asked */
 	struct object_fetch *fetch; /* with debuginfod_cache; NULL: nothing is fetched */
 };
 

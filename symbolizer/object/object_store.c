@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <bsd/string.h>
+
 #include "format/bytes/fair_part.h"
 #include "format/bytes/fmt_error.h"
 #include "symbolizer/object/elf_gopclntab.h"
@@ -132,21 +134,24 @@ static int
 read_bounded(const struct object_places *places, struct object *o, struct elf_object *elf,
 	     struct elf_object *debug)
 {
-	uint64_t *left = places->others_symbols, part, had = 0, has = 0;
+	struct object_room *room = places->others;
+	struct elf_share share = { 0 };
+	uint64_t part;
 	int error;
 
-	if (!left || o->owner == OBJECT_TRUSTED)
+	if (!room || o->owner == OBJECT_TRUSTED)
 		return object_store_read(places, o, elf, debug);
-	part = fair_part(*left, 0) / 2;
-	elf_object_limit(elf, part);
-	had = elf_object_left(elf);
-	if (debug) {
-		elf_object_limit(debug, part);
-		had += elf_object_left(debug);
-	}
+	share.left = part = fair_part(room->left, 0);
+	elf_object_limit(elf, &share);
+	if (debug)
+		elf_object_limit(debug, &share);
 	error = object_store_read(places, o, elf, debug);
-	has = elf_object_left(elf) + (debug ? elf_object_left(debug) : 0);
-	*left -= had - has;
+	elf_object_limit(elf, NULL);
+	if (debug)
+		elf_object_limit(debug, NULL);
+	room->left -= part - share.left;
+	if (share.refused && room->refused++ == 0 && o->path)
+		(void)strlcpy(room->first, o->path, sizeof(room->first));
 	return error;
 }
 
@@ -195,8 +200,10 @@ keep_files(struct object *o, const struct object_search *s, struct elf_object *d
 		o->names_fd = elf_object_dup(debug ? debug : s->found);
 }
 
+/* Reads what was found into o, if known has nothing for it, which goes to *ret then. */
 static int
-search_and_load(struct object_search *s, struct object *o)
+search_and_load(struct object_search *s, const struct object_known *known, struct object *o,
+		struct object **ret)
 {
 	struct elf_object *debug = NULL;
 	int error = object_search_find(s);
@@ -209,7 +216,9 @@ search_and_load(struct object_search *s, struct object *o)
 			s->stored |= debug != NULL;
 		}
 		o->owner = owner_of(s);
-		if (!error)
+		if (!error && known)
+			*ret = known->find(known->arg, o->owner);
+		if (!error && !*ret)
 			error = read_bounded(s->places, o, s->found, debug);
 		if (s->packed) {
 			free(o->path);
@@ -329,7 +338,8 @@ object_store_open(const struct object_places *places, const struct map_object *w
 
 int
 object_store_load(const struct object_places *places, const struct map_object *wanted,
-		  const struct task_map *map, struct object **ret, enum resolve_miss *ret_miss)
+		  const struct task_map *map, const struct object_known *known, struct object **ret,
+		  enum resolve_miss *ret_miss)
 {
 	struct object_search s = {
 		.places = places, .wanted = wanted, .map = map, .miss = RESOLVE_NO_FILE
@@ -350,14 +360,14 @@ object_store_load(const struct object_places *places, const struct map_object *w
 	if (strcmp(wanted->path, "[vsyscall]") == 0)
 		error = object_vsyscall_load(o);
 	else
-		error = search_and_load(&s, o);
-	if (error || o->symbols == NULL) {
-		object_free(o);
-		*ret_miss = s.miss;
-		return error;
+		error = search_and_load(&s, known, o, ret);
+	if (!error && !*ret && o->symbols) {
+		*ret = o;
+		return 0;
 	}
-	*ret = o;
-	return 0;
+	object_free(o);
+	*ret_miss = s.miss;
+	return error;
 }
 
 void

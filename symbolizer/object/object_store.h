@@ -80,12 +80,19 @@ struct object {
 	int file_fd, names_fd;
 };
 
+/* Objects of the build that the caller has: find returns the one that will do for a file of this owner, or NULL. */
+struct object_known {
+	struct object *(*find)(void *arg, int64_t owner);
+	void *arg;
+};
+
 /*
- * Finds and loads what is mapped. 0 with *ret set, or with *ret NULL and *ret_miss saying why;
- * -FMT_E_NOMEM.
+ * Finds and loads what is mapped; a file of which known has an object is found, and not read. known may be NULL.
+ * 0 with *ret set, a new object or that of known, or with *ret NULL and *ret_miss saying why; -FMT_E_NOMEM.
  */
 int object_store_load(const struct object_places *places, const struct map_object *wanted,
-		      const struct task_map *map, struct object **ret, enum resolve_miss *ret_miss);
+		      const struct task_map *map, const struct object_known *known,
+		      struct object **ret, enum resolve_miss *ret_miss);
 /*
  * The files of what is mapped, for whoever needs more of them than names: the object itself, and the
  * one with its debug information where that is another. Either is NULL where it is not here. places

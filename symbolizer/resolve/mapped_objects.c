@@ -136,22 +136,39 @@ replace_loaded(struct mapped_objects *m, struct object *loaded, struct object *b
 			m->mapped[i].object = better;
 }
 
+/* An object that is looked for, and the one that there is already. */
+struct looked_for {
+	const struct mapped_objects *m;
+	const struct mapped_object *s;
+	struct object *loaded;
+};
+
 /*
- * Keeps an object that was found for s, if none of its build and owner is as good already. What root or the reader
- * has serves all maps of the build but those of files of others, and goes before what came with the recording.
+ * One of the build and the owner, if it is as good. What root or the reader has serves all maps of the build but those
+ * of files of others, and goes before what came with the recording.
  */
-static int
-take_object(struct mapped_objects *m, struct mapped_object *s, struct object *object)
+static struct object *
+find_known(void *arg, int64_t owner)
 {
-	const struct buildid *id = &s->key.build_id;
-	struct object *trusted = find_loaded(m, id, OBJECT_TRUSTED);
-	struct object *stored = find_loaded(m, id, OBJECT_STORED);
-	struct object *loaded = find_loaded(m, id, object->owner);
+	struct looked_for *l = arg;
+	const struct buildid *id = &l->s->key.build_id;
+	struct object *trusted = find_loaded(l->m, id, OBJECT_TRUSTED);
+
+	l->loaded = find_loaded(l->m, id, owner);
+	if (owner == OBJECT_STORED && trusted)
+		return l->loaded = trusted;
+	return l->loaded && is_the_best(l->m, l->loaded, l->s) ? l->loaded : NULL;
+}
+
+/* Keeps a new object that was found for s, if it is better than that of its build and owner. */
+static int
+take_object(struct mapped_objects *m, struct mapped_object *s, struct object *loaded,
+	    struct object *object)
+{
+	struct object *stored = find_loaded(m, &s->key.build_id, OBJECT_STORED);
 	int error;
 
-	if (object->owner == OBJECT_STORED && trusted)
-		loaded = trusted;
-	if (loaded && (loaded->owner != object->owner || !object->has_symtab)) {
+	if (loaded && !object->has_symtab) {
 		object_free(object);
 		s->object = loaded;
 		return 0;
@@ -175,6 +192,8 @@ mapped_load(struct mapped_objects *m, struct mapped_object *s, const struct task
 	const struct map_object *wanted = map->object;
 	/* By another path it may be there already. */
 	struct object *loaded = find_loaded(m, &wanted->build_id, OBJECT_TRUSTED), *object;
+	struct looked_for of = { .m = m, .s = s };
+	const struct object_known known = { find_known, &of };
 	const bool tried = s->tried;
 	int error;
 
@@ -185,9 +204,14 @@ mapped_load(struct mapped_objects *m, struct mapped_object *s, const struct task
 		s->object = loaded;
 		return 0;
 	}
-	error = object_store_load(m->places, wanted, map, &object, &s->miss);
+	error = object_store_load(m->places, wanted, map, &known, &object, &s->miss);
 	s->object = loaded;
-	return error || object == NULL ? error : take_object(m, s, object);
+	if (error || object == NULL)
+		return error;
+	if (object != of.loaded)
+		return take_object(m, s, of.loaded, object);
+	s->object = object;
+	return 0;
 }
 
 static uint32_t

@@ -23,7 +23,7 @@
 struct resolver {
 	struct object_places places;
 	struct object_debug_sums debug_sums;
-	uint64_t others_symbols;
+	struct object_room others;
 	struct name_room names;
 	struct intern *strings; /* those of names */
 	struct kernel_image *kernel_image;
@@ -63,7 +63,7 @@ resolver_new(const struct resolver_options *options)
 	if (options == NULL)
 		options = &none;
 	object_debug_sums_init(&r->debug_sums);
-	r->others_symbols = RESOLVER_OTHERS_SYMBOLS_MAX;
+	r->others.left = RESOLVER_OTHERS_SYMBOLS_MAX;
 	r->places = (struct object_places){
 		.symfs = options->symfs,
 		.debug_dirs = options->debug_dirs ? options->debug_dirs : default_debug_dirs,
@@ -75,7 +75,7 @@ resolver_new(const struct resolver_options *options)
 		.keep_code = options->keep_code,
 		.data = options->data,
 		.sums = &r->debug_sums,
-		.others_symbols = &r->others_symbols,
+		.others = &r->others,
 	};
 	r->image_given = r->ask_image = options->kallsyms || options->vmlinux;
 	r->vmlinux = options->vmlinux;
@@ -120,13 +120,15 @@ resolver_intern(struct resolver *r, const char *s)
 uint64_t
 resolver_left_out(const struct resolver *r)
 {
-	return intern_left_out(r->strings);
+	return intern_left_out(r->strings) + r->others.refused;
 }
 
 const char *
 resolver_left_out_of(const struct resolver *r)
 {
-	return r->names.lost[0] ? r->names.lost : NULL;
+	if (r->names.lost[0])
+		return r->names.lost;
+	return r->others.first[0] ? r->others.first : NULL;
 }
 
 bool
@@ -192,7 +194,7 @@ resolver_places(const struct resolver *r, const struct resolver_recording *recor
 {
 	*ret = r->places;
 	ret->live = NULL;
-	ret->others_symbols = NULL;
+	ret->others = NULL;
 	resolver_believe(ret, recording);
 }
 

@@ -156,7 +156,7 @@ int resolver_kernel(struct resolver *r, uint64_t ip, bool is_return,
 int resolver_jit(struct resolver *r, uint64_t ip, uint64_t start, const char *symbol,
 		 const char *object, struct frame *ret);
 
-/* Names that there was no room for, so far (INTERN_BYTES_MAX, name_room.h). */
+/* Names, or files with symbols, that there was no room for, so far (INTERN_BYTES_MAX, name_room.h, object_room). */
 uint64_t resolver_left_out(const struct resolver *r);
 /* The file whose names there was no room for first; NULL: none, or nobody can tell. */
 const char *resolver_left_out_of(const struct resolver *r);

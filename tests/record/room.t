@@ -230,6 +230,33 @@ PY
 	read -r status mib <measured
 	is "$status $((mib < 256))" "0 1" "reader_names_full: symbols of another user's file take a part of the room for them: $mib MiB"
 	is "$(rows normal '^normal_function_with_a_name_of_some_length_[0-9]+$')" 1000 "reader_names_full: and the others have theirs"
+	like "$(cat err)" "names of functions.* were left out 1 times, the first of them of $TMP/sparse" "reader_names_full: it is said whose are missing"
+
+	# Real programs have symbols of this size, and there are many copies of them.
+	large() # NAME SYMBOLS
+	{
+		python3 - "$2" >symbols.s <<'PY'
+import sys
+print(".section .note.GNU-stack\n.text\n.globl place\nplace: .zero 80000")
+for i in range(int(sys.argv[1])):
+    print(f".set {'x' * 1000}{i}, place + {i}\n.type {'x' * 1000}{i}, @function")
+PY
+		gcc -O1 -no-pie -Wl,--build-id -o "$1" lines.c symbols.s || bail "gcc failed"
+		chown 64321 "$1"
+	}
+	large larger 75000
+	large large 28000
+	for i in $(seq 40); do
+		mkdir -p "copies/$i" && ln large "copies/$i/large"
+	done
+	"$SPOOR" record -q -e minor-faults:u -c 1 -o large.spoor -- sh -c './larger; for i in $(seq 40); do ./copies/$i/large; done'
+	python3 measure.py measured "$SPOOR" report --json -s comm,sym -i large.spoor >both.json 2>err
+	read -r status mib <measured
+	is "$status $((mib < 300))" "0 1" "40 copies of a program of another user are read once: $mib MiB"
+	for name in larger large; do
+		is "$(jq --arg c $name '[.rows[] | select(.comm == $c and .symbol == "[unknown]")] | length' both.json)" 0 "$name: all functions have names"
+	done
+	is "$(cat err)" "" "and nothing is left out"
 fi
 
 done_testing

@@ -92,7 +92,7 @@ search_after(const char *command, enum resolve_miss *ret_miss)
 
 	lab_run("rm -rf symfs perf debuginfod && S=$(cat split) && %s", command);
 	*ret_miss = RESOLVE_OK;
-	assert_int_equal(object_store_load(&places, &wanted, &map, &o, ret_miss), 0);
+	assert_int_equal(object_store_load(&places, &wanted, &map, NULL, &o, ret_miss), 0);
 	if (o != NULL) {
 		outcome = NAMELESS;
 		if (symtab_find(o->symbols, hidden_one + 1, &s)) {

@@ -422,7 +422,7 @@ assert_stored(const char *path, struct what *what, bool debug, bool alt, bool st
 	pack(&old, &new, what, what ? 1 : 0);
 	places.packed = what ? objects_of(&new) : NULL;
 	lab_map(path, UINT64_C(0x7f1234560000), &wanted, &map);
-	assert_int_equal(object_store_load(&places, &wanted, &map, &o, &miss), 0);
+	assert_int_equal(object_store_load(&places, &wanted, &map, NULL, &o, &miss), 0);
 	assert_non_null(o);
 	assert_int_equal(o->debug_fd >= 0, debug);
 	assert_int_equal(o->alt_fd >= 0, alt);
