@@ -209,7 +209,8 @@ finish(struct worker *w, struct dwarf_budget *budget, bool killed)
 		close(w->requests);
 	while (wait4(w->pid, &status, 0, &used) < 0 && errno == EINTR)
 		;
-	if (w->job->others)
+	/* One that was waited for in vain, for a slow disk say, has had its time. */
+	if (w->job->others && !killed)
 		dwarf_budget_return(budget, w->cpu_s, milliseconds_of(&used));
 	/* libdw ends the process where there is no memory. */
 	if (buf_failed(&w->answer) || (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_FAILURE))
