@@ -28,30 +28,37 @@ number_in(const char *path, const char *key, uint64_t max)
 	return ret;
 }
 
-/* What a control group leaves, with what it has in the page cache: the kernel gives that up when it needs memory. */
 static uint64_t
-group_leaves(const char *group)
+less(uint64_t a, uint64_t b)
 {
-	char path[2 * PATH_MAX];
-	uint64_t max, used, cached;
-
-	(void)snprintf(path, sizeof(path), GROUPS "%s/memory.max", group);
-	max = number_in(path, "", UINT64_MAX);
-	(void)snprintf(path, sizeof(path), GROUPS "%s/memory.current", group);
-	used = number_in(path, "", 0);
-	(void)snprintf(path, sizeof(path), GROUPS "%s/memory.stat", group);
-	cached = number_in(path, "inactive_file ", 0) + number_in(path, "active_file ", 0);
-	used -= cached < used ? cached : used;
-	return max == UINT64_MAX ? max : max > used ? max - used : 0;
+	return a > b ? a - b : 0;
 }
 
-/* What the control group, and each one above it, leaves. */
+/* Of one group. What it has of files is given back where memory is asked for: a group that reads much is full of it. */
 static uint64_t
-group_available(void)
+one_available(const char *dir)
 {
-	char group[PATH_MAX] = "";
-	FILE *f = fopen("/proc/self/cgroup", "re");
-	uint64_t ret = UINT64_MAX, leaves;
+	char path[3 * PATH_MAX];
+	uint64_t max, used, files;
+
+	snprintf(path, sizeof(path), "%s/memory.max", dir);
+	max = number_in(path, "", UINT64_MAX);
+	if (max == UINT64_MAX)
+		return max;
+	snprintf(path, sizeof(path), "%s/memory.current", dir);
+	used = number_in(path, "", 0);
+	snprintf(path, sizeof(path), "%s/memory.stat", dir);
+	files = number_in(path, "active_file ", 0);
+	files += number_in(path, "inactive_file ", 0);
+	return less(max, less(used, files));
+}
+
+uint64_t
+dwarf_budget_group(const char *groups, const char *self)
+{
+	char group[PATH_MAX] = "", path[2 * PATH_MAX];
+	FILE *f = fopen(self, "re");
+	uint64_t ret = UINT64_MAX, one;
 	char *slash;
 
 	while (f && fgets(group, sizeof(group), f) && strncmp(group, "0::", 3) != 0)
@@ -59,11 +66,15 @@ group_available(void)
 	if (f)
 		fclose(f);
 	group[strcspn(group, "\n")] = '\0';
-	while (strncmp(group, "0::/", 4) == 0) {
-		leaves = group_leaves(group + 3);
-		ret = leaves < ret ? leaves : ret;
-		slash = strrchr(group, '/');
+	if (strncmp(group, "0::/", 4) != 0)
+		return ret;
+	/* That of the top may be a container's. */
+	for (slash = group + strlen(group); slash; slash = strrchr(group, '/')) {
 		*slash = '\0';
+		snprintf(path, sizeof(path), "%s%s", groups, group + 3);
+		one = one_available(path);
+		if (one < ret)
+			ret = one;
 	}
 	return ret;
 }
@@ -72,7 +83,7 @@ void
 dwarf_budget_init(struct dwarf_budget *b)
 {
 	const uint64_t kib = number_in("/proc/meminfo", "MemAvailable:", UINT64_MAX >> 10);
-	const uint64_t group = group_available();
+	const uint64_t group = dwarf_budget_group(GROUPS, "/proc/self/cgroup");
 	const uint64_t bytes = (kib << 10 < group ? kib << 10 : group) / DWARF_BUDGET_PART;
 
 	b->memory = bytes < DWARF_BUDGET_MEMORY_MAX ? bytes : DWARF_BUDGET_MEMORY_MAX;

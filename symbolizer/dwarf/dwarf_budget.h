@@ -23,6 +23,9 @@ struct dwarf_budget {
 /* By what is available now, on the machine and in our control group. */
 void dwarf_budget_init(struct dwarf_budget *b);
 
+/* What is available in our control group, and in each above it: self is a /proc/PID/cgroup; UINT64_MAX: they have no bound. */
+uint64_t dwarf_budget_group(const char *groups, const char *self);
+
 /* Bytes that each of so many at a time may have. */
 uint64_t dwarf_budget_memory(const struct dwarf_budget *b, bool others, uint64_t at_once);
 /* Takes the time of one file of others; 0: there is none left. In whole seconds, as limits of processes are. */

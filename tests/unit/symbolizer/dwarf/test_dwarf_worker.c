@@ -292,6 +292,50 @@ test_memory_is_shared(void **state)
 	close(fd);
 }
 
+static void
+put(const char *dir, const char *name, const char *text)
+{
+	char path[128];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	assert_true(fputs(text, f) >= 0);
+	assert_int_equal(fclose(f), 0);
+}
+
+/* Files that a group has read are no memory that it lacks. */
+static void
+test_memory_of_a_group(void **state)
+{
+	char top[] = "/tmp/spoor-groups.XXXXXX", sub[64], self[64], command[64];
+
+	(void)state;
+	assert_non_null(mkdtemp(top));
+	snprintf(sub, sizeof(sub), "%s/a", top);
+	snprintf(self, sizeof(self), "%s/self", top);
+	assert_int_equal(mkdir(sub, 0700), 0);
+	put(top, "self", "9:name=systemd:/\n0::/a\n");
+	assert_true(dwarf_budget_group(top, self) == UINT64_MAX);
+	put(sub, "memory.max", "max\n");
+	put(sub, "memory.current", "1000\n");
+	assert_true(dwarf_budget_group(top, self) == UINT64_MAX);
+	put(sub, "memory.max", "1000\n");
+	assert_int_equal(dwarf_budget_group(top, self), 0);
+	put(sub, "memory.stat",
+	    "anon 300\nfile 700\nshmem 100\ninactive_file 400\nactive_file 200\n");
+	assert_int_equal(dwarf_budget_group(top, self), 600);
+	put(top, "memory.max", "500\n");
+	put(top, "memory.current", "600\n");
+	put(top, "memory.stat", "inactive_file 200\nactive_file 900\n");
+	assert_int_equal(dwarf_budget_group(top, self), 500);
+	put(top, "memory.stat", "inactive_file 200\nactive_file 0\n");
+	assert_int_equal(dwarf_budget_group(top, self), 100);
+	snprintf(command, sizeof(command), "rm -r %s", top);
+	assert_int_equal(system(command), 0);
+}
+
 /* The number in a file; -1. */
 static int
 number_in(const char *path)
@@ -447,6 +491,7 @@ main(void)
 		cmocka_unit_test(test_claims),
 		cmocka_unit_test(test_others_have_their_time),
 		cmocka_unit_test(test_memory_is_shared),
+		cmocka_unit_test(test_memory_of_a_group),
 		cmocka_unit_test(test_goes_first),
 	};
 
