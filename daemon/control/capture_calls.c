@@ -422,8 +422,8 @@ read_wish(struct method_call *call, struct wish *w)
 {
 	struct session_options *o = &w->options;
 
-	o->for_user = call->uid != 0;
-	o->uid = call->uid;
+	o->for_user = call->process != 0;
+	o->uid = call->process;
 	o->gid = call->gid;
 	o->out_fd = -1;
 	if (o->for_user)
@@ -447,7 +447,7 @@ capture_calls_start(struct method_call *call)
 	if (!c || !w || !read_wish(call, w))
 		goto out;
 	c->owner = call->captures;
-	c->uid = call->uid;
+	c->uid = call->process;
 	c->client = call->client;
 	c->waits = !call->message->oneway;
 	c->ends_with_client = !method_call_parameter(call, "duration_s");
@@ -480,7 +480,7 @@ capture_calls_stop(struct method_call *call)
 	if (!method_call_int(call, "id", 0, INT64_MAX, 0, &id))
 		return;
 	one = capture_calls_numbered(call->captures, (uint64_t)id);
-	if (one && one->uid != call->uid && call->access < METHODS_ROOT) {
+	if (one && one->uid != call->process && call->access < METHODS_ROOT) {
 		call->error = VARLINK_PERMISSION_DENIED;
 		return;
 	}

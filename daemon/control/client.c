@@ -17,7 +17,7 @@
 #define DESCRIPTORS 253
 
 struct client *
-client_new(int fd, uid_t uid, gid_t gid, enum methods_access access, uint64_t now_ns)
+client_new(int fd, uid_t uid, enum methods_access access, uint64_t now_ns)
 {
 	struct client *c = calloc(1, sizeof(*c));
 
@@ -28,8 +28,7 @@ client_new(int fd, uid_t uid, gid_t gid, enum methods_access access, uint64_t no
 	/* Else what is urgent, and its descriptors, are dropped where the next byte is read. */
 	(void)setsockopt(fd, SOL_SOCKET, SO_OOBINLINE, &(int){ 1 }, sizeof(int));
 	c->fd = fd;
-	c->uid = uid;
-	c->gid = gid;
+	c->uid = c->process = uid;
 	c->access = access;
 	c->passed = -1;
 	c->idle_ns = now_ns;

@@ -16,7 +16,8 @@
 struct client {
 	TAILQ_ENTRY(client) next;
 	int fd;
-	uid_t uid;
+	uid_t uid;     /* whose share it takes: subuid_owner() of who asks */
+	uid_t process; /* who asks */
 	gid_t gid;
 	enum methods_access access;
 	uint32_t events; /* that are waited for */
@@ -41,8 +42,7 @@ struct client {
 };
 
 /* Takes fd over. NULL: out of memory, and fd is closed. */
-struct client *client_new(int fd, uid_t uid, gid_t gid, enum methods_access access,
-			  uint64_t now_ns);
+struct client *client_new(int fd, uid_t uid, enum methods_access access, uint64_t now_ns);
 void client_free(struct client *c);
 
 /* Reads what fits. 0 (c->ended: end of file), -EAGAIN, or another -errno: drop the client. */

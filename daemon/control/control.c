@@ -23,6 +23,7 @@
 #include "daemon/process/descriptor.h"
 #include "daemon/process/log.h"
 #include "format/bytes/time_text.h"
+#include "recorder/host/subuid.h"
 
 #define EVENTS_MAX 64  /* of one round */
 #define ACCEPTS_MAX 16 /* of one round */
@@ -148,6 +149,7 @@ control_answer(struct control *c, struct client *client, struct varlink_call *me
 		.message = message,
 		.access = client->access,
 		.uid = client->uid,
+		.process = client->process,
 		.gid = client->gid,
 		.fd = client->passed,
 		.now_ns = c->now_ns,
@@ -306,20 +308,24 @@ add_client(struct control *c, int fd)
 {
 	struct epoll_event e = { .events = EPOLLIN };
 	struct client *client;
-	uid_t uid;
+	uid_t process, uid;
 	gid_t gid;
 
-	if (peer_credentials(fd, &uid, &gid) < 0) {
+	if (peer_credentials(fd, &process, &gid) < 0) {
 		descriptor_close_connection(fd, (uid_t)-1);
 		return;
 	}
+	/* In a user namespace of his own a member is as many users as are his: he has one share. */
+	uid = subuid_owner(process);
 	if (!has_room(c, uid) || !descriptor_wanted(uid)) {
 		descriptor_close_connection(fd, uid);
 		return;
 	}
-	client = client_new(fd, uid, gid, access_of(c, fd, uid, gid), c->now_ns);
+	client = client_new(fd, uid, access_of(c, fd, process, gid), c->now_ns);
 	if (!client)
 		return;
+	client->process = process;
+	client->gid = gid;
 	e.data.ptr = client;
 	client->events = e.events;
 	if (epoll_ctl(c->epoll, EPOLL_CTL_ADD, fd, &e) < 0) {

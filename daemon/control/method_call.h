@@ -41,7 +41,7 @@ struct capture_calls; /* those that were started here and run: capture_calls.h *
 
 /*
  * When users may have a segment closed again; who has waited longest is forgotten. While all places are those of users who
- * wait, others do, too: subordinate ids (subuid(5)) of one member are users as well.
+ * wait, others do, too.
  */
 #define METHODS_ROTATIONS 8
 struct methods_rotations {
@@ -57,7 +57,8 @@ struct method_call {
 	struct capture_calls *captures;
 	const struct varlink_call *message;
 	enum methods_access access;
-	uid_t uid;
+	uid_t uid;     /* whose share it takes, and who is told of */
+	uid_t process; /* who asks: uid, or a subordinate of his */
 	gid_t gid;
 	int fd; /* came along with the call, or -1; a handler that takes it leaves -1 */
 	uint64_t now_ns, asked_ns;	     /* asked_ns: when methods_run() was put off */

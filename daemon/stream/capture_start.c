@@ -9,6 +9,7 @@
 #include "daemon/stream/memory_share.h"
 #include "format/bytes/time_text.h"
 #include "recorder/host/host.h"
+#include "recorder/host/subuid.h"
 
 #define LEFT_FILES_EACH 4 /* of a user that wait so, whether they have been given up or not */
 #define LEFT_FILES_MAX 32
@@ -129,7 +130,7 @@ check_wish(const struct capture_set *set, const struct session_options *wish,
 		return session_usage(&why->error,
 				     "call graph dwarf writes to a file of yours only: give "
 				     "one (-o)");
-	return check_slots(set, wish->uid, &why->error);
+	return check_slots(set, subuid_owner(wish->uid), &why->error);
 }
 
 /* Before anything of it is allocated. What is over has its memory until its threads have ended. */
@@ -226,10 +227,10 @@ take_file(struct capture *c, const struct session_options *wish, int r, struct s
 	if (wish->out_fd < 0)
 		return r;
 	if (r < 0) {
-		descriptor_close(wish->out_fd, wish->uid);
+		descriptor_close(wish->out_fd, subuid_owner(wish->uid));
 		return r;
 	}
-	r = client_file_new(wish->out_fd, wish->uid, &c->out);
+	r = client_file_new(wish->out_fd, subuid_owner(wish->uid), &c->out);
 	return r < 0 ? session_fail(error, r, "cannot start a thread: %s", strerror(-r)) : 0;
 }
 
@@ -259,7 +260,7 @@ capture_start(struct capture_set *set, const struct session_options *wish,
 		return r;
 	}
 	c->progress.id = set->next_id++;
-	c->uid = wish->uid;
+	c->uid = subuid_owner(wish->uid);
 	c->asked_ns = host_now_ns();
 	c->waiter = *waiter;
 	TAILQ_INSERT_TAIL(&set->list, c, entry);

@@ -2,6 +2,7 @@
 #include "recorder/host/subuid.h"
 
 #include <pthread.h>
+#include <pwd.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,9 +13,12 @@
 #include "format/bytes/array.h"
 
 #define RANGES_MAX 65536
+#define NAME_BYTES 33 /* of a user, with its NUL */
 
 struct range {
 	uint32_t first, count;
+	uint32_t owner; /* first: not known */
+	char name[NAME_BYTES];
 };
 
 static const char *file = "/etc/subuid";
@@ -35,6 +39,7 @@ static bool
 subuid_parse(const char *line, struct range *ret)
 {
 	const char *first = strchr(line, ':'), *count = first ? strchr(first + 1, ':') : NULL;
+	const size_t name = first ? (size_t)(first - line) : 0;
 	unsigned long long a, n;
 
 	if (!count)
@@ -43,8 +48,28 @@ subuid_parse(const char *line, struct range *ret)
 	n = strtoull(count + 1, NULL, 10);
 	if (!n || a >= UINT32_MAX || n > UINT32_MAX - a)
 		return false;
-	*ret = (struct range){ (uint32_t)a, (uint32_t)n };
+	*ret = (struct range){ (uint32_t)a, (uint32_t)n, (uint32_t)a, "" };
+	if (name < NAME_BYTES)
+		memcpy(ret->name, line, name);
 	return true;
+}
+
+/* A number is good for a name. Nobody is asked who may be far away, as getpwnam(3) does. */
+static void
+find_owners(void)
+{
+	FILE *f = fopen("/etc/passwd", "re");
+	const struct passwd *pw;
+
+	for (size_t i = 0; i < nr; i++)
+		if (*ranges[i].name && !ranges[i].name[strspn(ranges[i].name, "0123456789")])
+			ranges[i].owner = (uint32_t)strtoull(ranges[i].name, NULL, 10);
+	while (f && (pw = fgetpwent(f)))
+		for (size_t i = 0; i < nr; i++)
+			if (strcmp(ranges[i].name, pw->pw_name) == 0)
+				ranges[i].owner = pw->pw_uid;
+	if (f)
+		(void)fclose(f);
 }
 
 static int
@@ -74,6 +99,8 @@ read_ranges(void)
 		(void)fclose(f);
 	if (nr)
 		qsort(ranges, nr, sizeof(*ranges), range_cmp);
+	if (nr)
+		find_owners();
 }
 
 static void
@@ -91,19 +118,39 @@ follow_file(void)
 	read_ranges();
 }
 
+/* They may overlap: the one that begins first. Under lock. */
+static const struct range *
+range_of(uid_t uid)
+{
+	follow_file();
+	for (size_t i = 0; i < nr && ranges[i].first <= uid; i++)
+		if (uid - ranges[i].first < ranges[i].count)
+			return &ranges[i];
+	return NULL;
+}
+
 uid_t
 subuid_first(uid_t uid)
 {
-	uid_t first = uid;
+	const struct range *r;
 
 	pthread_mutex_lock(&lock);
-	follow_file();
-	/* They may overlap: the one that begins first. */
-	for (size_t i = 0; i < nr && ranges[i].first <= uid; i++)
-		if (uid - ranges[i].first < ranges[i].count) {
-			first = ranges[i].first;
-			break;
-		}
+	r = range_of(uid);
+	uid = r ? r->first : uid;
 	pthread_mutex_unlock(&lock);
-	return first;
+	return uid;
+}
+
+uid_t
+subuid_owner(uid_t uid)
+{
+	const struct range *r;
+
+	if (uid == 0)
+		return 0;
+	pthread_mutex_lock(&lock);
+	r = range_of(uid);
+	uid = r && r->owner != 0 ? r->owner : uid;
+	pthread_mutex_unlock(&lock);
+	return uid;
 }

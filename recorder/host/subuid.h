@@ -12,6 +12,11 @@
 
 /* The first user of the range that this one is in; itself, where it is in none. From any thread. */
 uid_t subuid_first(uid_t uid);
+/*
+ * Whose subordinate it is; the first of the range, where /etc/passwd does not have that name; itself, where it is in none,
+ * or in one of root's. Never root, but of root. From any thread.
+ */
+uid_t subuid_owner(uid_t uid);
 /* Likewise, of another file than /etc/subuid. For tests; not while another thread asks. */
 void subuid_path(const char *path);
 

@@ -95,4 +95,26 @@ exits 0 "an end in order" stop
 like "$(cat log)" "no capture for uid 65000: .* lines like this in a minute" \
 	"member_log_flood: how many were left out is told by then"
 
+# In a user namespace of his own a member is as many users as subuid(5) gives him: all of them have his share.
+if [ -e /etc/subuid ]; then
+	echo 65000:300000:10 >subuid
+	printf '#!/bin/sh\nmount --bind "%s" /etc/subuid && exec "%s" "$@"\n' "$TMP/subuid" "$spoord" >spoord.sub
+	chmod 755 spoord.sub
+	background unshare -m "$TMP/spoord.sub" -c spoord.conf --foreground 2>>log
+	pid=$!
+	wait_for 20 samples_over 0
+	for uid in 65000 300001 300002; do
+		member $uid python3 "$TMP/member_flood.py" "$socket" 4 hold >/dev/null 2>flood.err &
+		flooders+=($!)
+	done
+	sleep 1
+	missed=0
+	for i in {1..10}; do
+		member 65001 "$TMP/spoorctl" --socket "$socket" status >/dev/null 2>&1 || missed=$((missed + 1))
+	done
+	is "$missed" 0 "member_subordinates: a member's subordinate users have his share, and others have room"
+	wait "${flooders[@]}"
+	stop
+fi
+
 done_testing

@@ -64,6 +64,29 @@ def connect(_, counts):
     counts[1] += 1
 
 
+def hold(_, counts):
+    """As many connections as there is room for, silent, and new ones for those that are closed."""
+    held = []
+    while time.monotonic() < end:
+        try:
+            while len(held) < 40:
+                held.append(connected())
+                held[-1].setblocking(False)
+                counts[1] += 1
+        except OSError:
+            pass
+        for s in held[:]:
+            try:
+                s.recv(1)
+            except BlockingIOError:
+                continue
+            except OSError:
+                pass
+            s.close()
+            held.remove(s)
+        time.sleep(0.01)
+
+
 def unread(_, counts):
     """Answers are asked for, and left where they are."""
     all_of_them = []
@@ -94,7 +117,7 @@ def bytewise(_, counts):
 
 def run(way):
     counts = [0, 0]
-    do = {"connect": connect, "unread": unread, "bytewise": bytewise}.get(way, ask)
+    do = {"connect": connect, "hold": hold, "unread": unread, "bytewise": bytewise}.get(way, ask)
     while time.monotonic() < end:
         try:
             do(way, counts)

@@ -84,6 +84,7 @@ call_as(enum methods_access access, uid_t uid, const char *text)
 				    .message = &message,
 				    .access = access,
 				    .uid = uid,
+				    .process = uid,
 				    .fd = passed,
 				    .now_ns = fake.now_ns,
 				    .client = &client,

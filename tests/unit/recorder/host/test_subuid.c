@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <pwd.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -51,6 +52,36 @@ test_ranges(void **state)
 	assert_int_equal(subuid_first(4294967295u), 4294967295u);
 }
 
+/* Who has a range is found in /etc/passwd, or is a number; nobody is root's subordinate. */
+static void
+test_owners(void **state)
+{
+	char text[256];
+	const struct passwd *daemon = getpwnam("daemon");
+
+	(void)state;
+	assert_non_null(daemon);
+	(void)snprintf(text, sizeof(text),
+		       "%s:100000:65536\n1001:165536:65536\nroot:300000:10\n%s:500000:10\n"
+		       "no-such-user-%0100d:600000:10\nno-such-user:700000:10\n",
+		       daemon->pw_name, daemon->pw_name, 0);
+	put(text);
+	assert_int_equal(subuid_owner(0), 0);
+	assert_int_equal(subuid_owner(1001), 1001);
+	assert_int_equal(subuid_owner(99999), 99999);
+	assert_int_equal(subuid_owner(100000), daemon->pw_uid);
+	assert_int_equal(subuid_owner(165535), daemon->pw_uid);
+	assert_int_equal(subuid_owner(500009), daemon->pw_uid);
+	assert_int_equal(subuid_owner(165536), 1001);
+	assert_int_equal(subuid_owner(231072), 231072);
+	assert_int_equal(subuid_owner(300005), 300005);
+	assert_int_equal(subuid_owner(600005), 600000);
+	assert_int_equal(subuid_owner(700005), 700000);
+	put("bob:0:100000\n");
+	assert_int_equal(subuid_owner(0), 0);
+	unlink(path);
+}
+
 static void
 test_followed(void **state)
 {
@@ -71,6 +102,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ranges),
+		cmocka_unit_test(test_owners),
 		cmocka_unit_test(test_followed),
 	};
 
