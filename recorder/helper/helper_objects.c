@@ -172,7 +172,7 @@ take_offer(struct storer *s)
 	/* That is how its author made it. */
 	else if (!stored_object_name(&o.id, sub, name))
 		r = -ENOEXEC;
-	else if (object_copy_touch(s->store.dir, &o.id, st.st_uid))
+	else if (object_copy_touch(s->store.dir, &o.id, object_copy_owner(fd, &st)))
 		r = -EEXIST;
 	else
 		r = is_shunned(s, &o) ? -EACCES : copy(s, fd, &o);

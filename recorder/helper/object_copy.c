@@ -19,6 +19,25 @@
 #define FILE_MODE 0640
 #define BLOCK 512 /* of st_blocks */
 
+/* Root's files, and our own, have the first place. */
+static bool
+is_first(uid_t owner)
+{
+	return owner == 0 || owner == geteuid();
+}
+
+/* Each memfd has mode 0777: those of programs are sealed. */
+uid_t
+object_copy_owner(int fd, const struct stat *st)
+{
+	int seals;
+
+	if (!is_first(st->st_uid) || !(st->st_mode & S_IWOTH))
+		return st->st_uid;
+	seals = fcntl(fd, F_GET_SEALS);
+	return seals >= 0 && seals & F_SEAL_WRITE ? st->st_uid : OBJECT_COPY_NOBODY;
+}
+
 /* --- reading --------------------------------------------------------------------------------- */
 
 /* A file whose reader is asked before each read whether to go on. */
@@ -101,7 +120,9 @@ read_file(struct object_copy *c, struct io_source *file, int fd, const struct bu
 
 	if (fstat(fd, &before) < 0)
 		return -errno;
-	c->mark = (struct stored_mark){ .id = *id, .uid = before.st_uid, .rules = STORED_RULES };
+	c->mark = (struct stored_mark){ .id = *id,
+					.uid = object_copy_owner(fd, &before),
+					.rules = STORED_RULES };
 	c->mark.whole = before.st_size <= OBJECT_COPY_WHOLE_MAX && file_reach_all(fd);
 	if (!is_build(file, id))
 		return -ESTALE;
@@ -158,13 +179,6 @@ open_dir(int at, const char *name, bool make)
 		return fd;
 	(void)close(fd);
 	return -EPERM;
-}
-
-/* Root's files, and our own, have the first place. */
-static bool
-is_first(uid_t owner)
-{
-	return owner == 0 || owner == geteuid();
 }
 
 /* The one that copies of this build are in; the name there of that of a file of this owner. */

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "format/bytes/buf.h"
@@ -22,6 +23,10 @@
  * copies must not learn what only their owners may read; names and frames are no such thing.
  */
 #define OBJECT_COPY_WHOLE_MAX (1u << 20)
+
+/* Whose file it is. One of root's that any user may write is nobody's: it says what the last one wrote. */
+#define OBJECT_COPY_NOBODY ((uid_t)-1)
+uid_t object_copy_owner(int fd, const struct stat *st);
 
 /* Zeroed: none. */
 struct object_copy {

@@ -52,6 +52,13 @@ names() # COMM
 {
 	"$SPOOR" report --no-pager -i a/x.spoor --comm run --sort sym 2>&1
 }
+written() # by a user, who runs it
+{
+	install -m 0777 /dev/null bin/run
+	setpriv --reuid 12345 --clear-groups cp evil bin/run
+	setpriv --reuid 12345 --clear-groups ./bin/run 1500
+	rm -f bin/run
+}
 both()
 {
 	as 12345 evil
@@ -66,6 +73,9 @@ for way in kernel file; do
 	ok "which has its own" grep -q evil_leaf "$(users 12345)"
 	like "$(names)" '% +(\[\.\] )?deep_leaf' "samples have names of root's"
 	unlike "$(names)" 'evil_leaf' "and none of the user's"
+	rm -rf a && mkdir a
+	recorded written
+	nok "a file of root's that others may write is not root's ($way)" grep -q evil_leaf "$first"
 	rm -rf a && mkdir a
 	recorded as 12345 evil
 	nok "without root's there is none in the first place ($way)" test -e "$first"

@@ -55,10 +55,12 @@ whole "what all can reach and read" seen
 # Before the recorder sees the process: until then it may be read by all.
 program gone && program memory
 cat >nameless.py <<'END'
-import os, sys
+import fcntl, os, sys
 if sys.argv[1] == "memory":
-	fd = os.memfd_create("unseen")
+	# One that is not sealed any user may write to who gets it, and it is not root's.
+	fd = os.memfd_create("unseen", os.MFD_ALLOW_SEALING)
 	os.write(fd, open("memory", "rb").read())
+	fcntl.fcntl(fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_WRITE)
 else:
 	fd = os.open("gone.run", os.O_RDONLY)
 	os.unlink("gone.run")
