@@ -12,7 +12,8 @@ file_owner_is_trusted(const struct stat *st)
 bool
 file_owner_may_name(const struct stat *st, const struct stat *other)
 {
-	return file_owner_is_trusted(st) || st->st_uid == other->st_uid;
+	return file_owner_is_trusted(st) ||
+		(st->st_uid == other->st_uid && !(st->st_mode & ~other->st_mode & S_IWOTH));
 }
 
 bool

@@ -11,7 +11,7 @@
 
 /* Is it root's or the reader's own, and may not everybody write to it? */
 bool file_owner_is_trusted(const struct stat *st);
-/* May it tell names of the other file? It is trusted, or both have one owner. */
+/* May it tell names of the other file? It is trusted, or both have one owner, and not everybody may write to it alone. */
 bool file_owner_may_name(const struct stat *st, const struct stat *other);
 
 /* The same of open files; false: it cannot be told. */
