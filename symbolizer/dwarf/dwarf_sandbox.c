@@ -32,7 +32,10 @@
 /* Of fcntl(2): F_SETOWN, say, would have the kernel send signals to others. */
 #define ALLOWED_OF_FCNTL(X) X(F_GETFD) X(F_GETFL) X(F_DUPFD_CLOEXEC)
 
-/* What malloc(), libelf's reading, a write to a pipe, and taking a descriptor that was asked for need. */
+/*
+ * What malloc(), libelf's reading, a write to a pipe, and taking a descriptor that was asked for need; sigaltstack() is what
+ * AddressSanitizer calls before a process exits, which it would otherwise end with an error of its own.
+ */
 #define ALLOWED(X)                                                                                 \
 	X(read)                                                                                    \
 	X(pread64)                                                                                 \
@@ -52,6 +55,7 @@
 	X(rt_sigaction)                                                                            \
 	X(rt_sigprocmask)                                                                          \
 	X(rt_sigreturn)                                                                            \
+	X(sigaltstack)                                                                             \
 	X(restart_syscall)                                                                         \
 	X(getpid)                                                                                  \
 	X(gettid)                                                                                  \

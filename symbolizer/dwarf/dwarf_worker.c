@@ -219,7 +219,7 @@ finish(struct worker *w, struct dwarf_budget *budget, bool killed)
 		return DWARF_LATE;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == DWARF_SANDBOX_REFUSED && w->answer.len == 0)
 		return DWARF_REFUSED;
-	return WIFSIGNALED(status) || w->answer.len == 0 ? DWARF_CRASHED : DWARF_DONE;
+	return status != 0 || w->answer.len == 0 ? DWARF_CRASHED : DWARF_DONE;
 }
 
 /* Reads what is there. False: there is no more, or there must not be. */

@@ -25,6 +25,8 @@
 #include "tests/lab/elf_lab.h"
 #include "tests/lab/refused_call.h"
 
+/* A budget: AddressSanitizer needs some of it for its last words. */
+#define SMALL (UINT64_C(512) << 20)
 #define JOBS 5
 
 static const char source[] = "static inline int twice(int x)\n{\n\treturn x * 2 + 1;\n}\n"
@@ -54,6 +56,14 @@ loop(void)
 		;
 }
 
+/* AddressSanitizer ends a process that crashes with 1, which is how libdw says that there is no memory. */
+const char *__asan_default_options(void);
+const char *
+__asan_default_options(void)
+{
+	return "exitcode=99";
+}
+
 /* As libdw, which ends the process when there is no memory. */
 static void
 eat(void)
@@ -64,9 +74,9 @@ eat(void)
 }
 
 static void
-eat_forty(void)
+eat_more_than_half(void)
 {
-	if (malloc(40u << 20) == NULL)
+	if (malloc(SMALL / 8 * 5) == NULL)
 		exit(1);
 }
 
@@ -268,7 +278,7 @@ test_memory_is_shared(void **state)
 {
 	const char *path = lab_build("worker", source, 0, "-g -O2");
 	const uint64_t address = address_of_main(path);
-	struct dwarf_budget small = { .memory = 64u << 20, .others_ms = 1000 };
+	struct dwarf_budget small = { .memory = SMALL, .others_ms = 1000 };
 	struct dwarf_job jobs[2];
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
@@ -279,7 +289,7 @@ test_memory_is_shared(void **state)
 					      .alt_fd = -1,
 					      .addresses = &address,
 					      .n = 1,
-					      .before = i ? eat_forty : eat };
+					      .before = i ? eat_more_than_half : eat };
 	memset(answered, 0, sizeof(answered));
 	assert_int_equal(dwarf_workers_run(jobs, 2, 2, &small, count_any, NULL), 0);
 	assert_int_equal(jobs[0].outcome, DWARF_FAILED);
