@@ -51,9 +51,7 @@ open_dir(int at, const char *name)
 uint64_t
 archive_objects_bytes(const struct stat *st)
 {
-	const uint64_t bytes = (uint64_t)st->st_blocks * BLOCK;
-
-	return bytes > STORED_COUNT_MIN ? bytes : STORED_COUNT_MIN;
+	return stored_object_count((uint64_t)st->st_blocks * BLOCK);
 }
 
 /* One entry of .build-id/ab. Names of others are nothing to delete, but they count. */

@@ -8,17 +8,17 @@
 
 /* What is left is told by the time at which all of it is there again: each turn puts that off. */
 static uint64_t
-wait_ns(const struct call_account *a, uint64_t turn_ns, uint64_t saved_ns, uint64_t now_ns)
+full_after(const struct call_account *a, uint64_t ns, uint64_t now_ns)
 {
-	uint64_t after_ns = (a->full_ns > now_ns ? a->full_ns : now_ns) + turn_ns;
-
-	return after_ns > now_ns + saved_ns ? after_ns - now_ns - saved_ns : 0;
+	return (a->full_ns > now_ns ? a->full_ns : now_ns) + ns;
 }
 
-static void
-take(struct call_account *a, uint64_t ns, uint64_t now_ns)
+static uint64_t
+wait_ns(const struct call_account *a, uint64_t turn_ns, uint64_t saved_ns, uint64_t now_ns)
 {
-	a->full_ns = (a->full_ns > now_ns ? a->full_ns : now_ns) + ns;
+	const uint64_t after_ns = full_after(a, turn_ns, now_ns);
+
+	return after_ns > now_ns + saved_ns ? after_ns - now_ns - saved_ns : 0;
 }
 
 static struct call_account *
@@ -38,8 +38,10 @@ account_of(struct call_meter *m, uid_t uid)
 void
 call_meter_charge(struct call_meter *m, uid_t uid, unsigned int turns, uint64_t now_ns)
 {
-	take(account_of(m, uid), TURN_NS * turns, now_ns);
-	take(&m->all, TURN_NS * turns / CALL_METER_ALL, now_ns);
+	struct call_account *a = account_of(m, uid);
+
+	a->full_ns = full_after(a, TURN_NS * turns, now_ns);
+	m->all.full_ns = full_after(&m->all, TURN_NS * turns / CALL_METER_ALL, now_ns);
 }
 
 uint64_t

@@ -215,12 +215,11 @@ cpu_of(struct capture_set *set, uid_t uid)
 static void
 account(struct capture_set *set, struct capture *c, const struct session_stats *stats)
 {
-	const bool last = cpu_of(set, c->uid) == &set->cpu[CAPTURE_CPU_USERS - 1];
 	struct capture_cpu *to = cpu_of(set, c->uid);
 
 	if (stats->cpu_ns <= c->cpu_ns)
 		return;
-	to->uid = last ? UINT32_MAX : c->uid;
+	to->uid = to == &set->cpu[CAPTURE_CPU_USERS - 1] ? UINT32_MAX : c->uid;
 	to->ns += stats->cpu_ns - c->cpu_ns;
 	c->cpu_ns = stats->cpu_ns;
 }

@@ -10,7 +10,6 @@
 
 #define NOTE_NAME_MAX 64
 #define LINK_MAX 4352 /* .gnu_debuglink, .gnu_debugaltlink: a path and an id */
-#define TYPES 16      /* of symbols; bindings likewise */
 #define FLAG_MAX 64
 
 #define FIELD(e, p, type, name) ELF_FIELD((e)->is64, p, type, name)
@@ -21,7 +20,7 @@ struct part {
 	const uint8_t *header;
 	const char *name;
 	struct stored_window *in;
-	uint64_t at, n, vaddr;
+	uint64_t at, n;
 };
 
 static uint64_t
@@ -34,18 +33,6 @@ field_of(const struct part *p, size_t wide, size_t narrow, size_t wide_bytes, si
 #define SECTION(p, name)                                                                           \
 	field_of(p, offsetof(Elf64_Shdr, name), offsetof(Elf32_Shdr, name),                        \
 		 sizeof(((Elf64_Shdr *)NULL)->name), sizeof(((Elf32_Shdr *)NULL)->name))
-
-static struct stored_window *
-window_new(const struct stored_elf *e, uint64_t end)
-{
-	struct stored_window *w = calloc(1, sizeof(*w));
-
-	if (w) {
-		w->file = e->file;
-		w->end = end;
-	}
-	return w;
-}
 
 static int
 window_free(struct stored_window *w, bool good)
@@ -99,7 +86,7 @@ stored_check_dynamic(const struct stored_elf *e, struct stored_dynamic *ret)
 	if (!stored_elf_inside(e, d.at, end))
 		return 0;
 	end += d.at;
-	w = window_new(e, end);
+	w = stored_window_new(e->file, end);
 	if (!w)
 		return -FMT_E_NOMEM;
 	while (tag != DT_NULL && (p = stored_window_get(w, d.at + d.n, each))) {
@@ -135,7 +122,7 @@ note_name_fits(const uint8_t *p, size_t n)
 int
 stored_check_notes(const struct stored_elf *e, uint64_t at, uint64_t end, uint64_t align)
 {
-	struct stored_window *w = window_new(e, end);
+	struct stored_window *w = stored_window_new(e->file, end);
 	const uint64_t mask = align == 8 ? 7 : 3;
 	bool good = true;
 	const uint8_t *p;
@@ -322,7 +309,7 @@ stored_check_section(const struct stored_elf *e, const struct stored_dynamic *d,
 	s.n = SECTION(&s, sh_size);
 	if (type == SHT_NOTE)
 		return stored_check_notes(e, s.at, s.at + s.n, SECTION(&s, sh_addralign));
-	s.in = window_new(e, s.at + s.n);
+	s.in = stored_window_new(e->file, s.at + s.n);
 	if (!s.in)
 		return -FMT_E_NOMEM;
 	if (type == SHT_SYMTAB)
@@ -351,7 +338,7 @@ stored_check_strings(const struct stored_elf *e, const struct stored_dynamic *d,
 	if (FIELD(e, h, Shdr, sh_flags) & SHF_ALLOC &&
 	    (FIELD(e, h, Shdr, sh_addr) != d->strings || n != d->strings_bytes))
 		return 0;
-	w = window_new(e, at + n);
+	w = stored_window_new(e->file, at + n);
 	if (!w)
 		return -FMT_E_NOMEM;
 	for (uint64_t k = 0; k < n && good; k += n > 1 ? n - 1 : 1)

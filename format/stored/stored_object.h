@@ -27,6 +27,12 @@
 /* What a copy counts for at least: it takes an inode, too, of which a file system has one for as many bytes. */
 #define STORED_COUNT_MIN (16u << 10)
 
+static inline uint64_t
+stored_object_count(uint64_t bytes)
+{
+	return bytes > STORED_COUNT_MIN ? bytes : STORED_COUNT_MIN;
+}
+
 /* "ab" and "cdef....debug", with their NULs. An id of less than two bytes has no name: false. */
 bool stored_object_name(const struct buildid *id, char ret_dir[3],
 			char ret_name[STORED_NAME_BYTES]);

@@ -49,13 +49,11 @@ stored_strings_of_symbols(struct stored_strings *s, const struct stored_elf *e, 
 	const size_t each = ELF_SIZE(e->is64, Sym);
 	const uint64_t at = FIELD(e, h, Shdr, sh_offset), n = FIELD(e, h, Shdr, sh_size);
 	struct stored_strings_part *part = make_part(s, e, (size_t)FIELD(e, h, Shdr, sh_link));
-	struct stored_window *w = part ? calloc(1, sizeof(*w)) : NULL;
+	struct stored_window *w = part ? stored_window_new(e->file, at + n) : NULL;
 	int error;
 
 	if (!w)
 		return -FMT_E_NOMEM;
-	w->file = e->file;
-	w->end = at + n;
 	for (uint64_t k = 0; k < n && (p = stored_window_get(w, at + k, each)); k += each)
 		mark(part, FIELD(e, p, Sym, st_name));
 	error = w->error;
@@ -80,15 +78,13 @@ stored_strings_of_dynamic(struct stored_strings *s, const struct stored_elf *e,
 			  const struct stored_dynamic *d, size_t strings)
 {
 	struct stored_strings_part *part = make_part(s, e, strings);
-	struct stored_window *w = part ? calloc(1, sizeof(*w)) : NULL;
+	struct stored_window *w = part ? stored_window_new(e->file, d->at + d->n) : NULL;
 	const size_t each = ELF_SIZE(e->is64, Dyn);
 	const uint8_t *p;
 	int error;
 
 	if (!w)
 		return -FMT_E_NOMEM;
-	w->file = e->file;
-	w->end = d->at + d->n;
 	for (uint64_t k = 0; k < d->n && (p = stored_window_get(w, d->at + k, each)); k += each)
 		if (FIELD(e, p, Dyn, d_tag) == DT_NEEDED || FIELD(e, p, Dyn, d_tag) == DT_SONAME)
 			mark(part, FIELD(e, p, Dyn, d_un.d_val));

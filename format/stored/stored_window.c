@@ -1,7 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "format/stored/stored_window.h"
 
+#include <stdlib.h>
+
 #include "format/stored/stored_elf.h"
+
+struct stored_window *
+stored_window_new(struct io_source *file, uint64_t end)
+{
+	struct stored_window *w = calloc(1, sizeof(*w));
+
+	if (w) {
+		w->file = file;
+		w->end = end;
+	}
+	return w;
+}
 
 const uint8_t *
 stored_window_get(struct stored_window *w, uint64_t at, size_t n)

@@ -20,6 +20,9 @@ struct stored_window {
 	uint8_t bytes[STORED_WINDOW_BYTES];
 };
 
+/* NULL: out of memory. free() frees it. */
+struct stored_window *stored_window_new(struct io_source *file, uint64_t end);
+
 /* The n bytes at this place of the file, until the next call; NULL: they are not all before the end, or error. */
 const uint8_t *stored_window_get(struct stored_window *w, uint64_t at, size_t n);
 

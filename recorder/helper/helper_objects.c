@@ -112,8 +112,7 @@ copy(struct storer *s, int fd, const struct helper_offer *o)
 	if (r == 0)
 		r = object_copy_read(&c, fd, &o->id, still_reads, s);
 	s->at.took_ns = stint_took_ns(&s->stint);
-	if (r == 0 &&
-	    !is_allowed(s, o->uid, c.bytes.len > STORED_COUNT_MIN ? c.bytes.len : STORED_COUNT_MIN))
+	if (r == 0 && !is_allowed(s, o->uid, stored_object_count(c.bytes.len)))
 		r = -EDQUOT;
 	if (r == 0)
 		r = tell(s, OBJECT_WRITES, 0);

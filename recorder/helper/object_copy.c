@@ -226,9 +226,7 @@ write_pieces(const struct object_copy *c, int fd, uint64_t *ret_bytes)
 	if (r == 0 && fdatasync(fd) < 0)
 		r = -errno;
 	if (r == 0)
-		*ret_bytes = (uint64_t)st.st_blocks * BLOCK;
-	if (r == 0 && *ret_bytes < STORED_COUNT_MIN)
-		*ret_bytes = STORED_COUNT_MIN;
+		*ret_bytes = stored_object_count((uint64_t)st.st_blocks * BLOCK);
 	return r;
 }
 
