@@ -7,9 +7,7 @@
 . "$TOP/tests/systemd/machine.sh"
 
 machine_make || skip_all "$machine_why"
-# shellcheck disable=SC2086 # a command and its options
-env -u MAKEFLAGS -u MFLAGS ${MAKE:-make} -s -C "$TOP" BUILD="$BUILD" DESTDIR="$machine" PREFIX=/usr \
-	install >install.log 2>&1 || { diag_file install.log; fail "make install"; exit 1; }
+machine_install
 printf '%s\n' 'frequency = 499' 'cpu_budget = 0' 'block_age = 1s' 'segment_age = 1h' 'store_objects = all' \
 	'objects_share = 50%' 'max_use = 64M' 'keep_free = 0' >"$machine/etc/spoor/spoord.conf"
 
@@ -25,16 +23,6 @@ status() # KEY
 service_log()
 {
 	machine journalctl -o cat -u spoord.service 2>/dev/null
-}
-
-wait_for() # SECONDS COMMAND...
-{
-	local end=$((SECONDS + $1))
-	shift
-	until "$@" >/dev/null 2>&1; do
-		[ $SECONDS -lt $end ] || return 1
-		sleep 0.2
-	done
 }
 
 samples_of() # COMM
@@ -85,15 +73,14 @@ install -D -m 600 /dev/null "$machine/srv/private"
 install -m 644 /dev/null "$machine/srv/public"
 echo "1000 7ffffffff000 secret" | tee "$machine/srv/private" >"$machine/srv/public"
 cat >"$machine/home/mallory/mounts" <<'SH'
-touch /tmp/perf-$$.map && mount --bind "$1" /tmp/perf-$$.map && exec -a "$2" /home/mallory/jit none 2
+touch /tmp/perf-$$.map && mount --bind "$1" /tmp/perf-$$.map && exec "/home/mallory/$2" none 2
 SH
 deputy() # NAME FILE
 {
 	# As young as the process: what is older would be of another one.
 	touch "$machine/srv/private" "$machine/srv/public"
 	cp "$machine/home/mallory/jit" "$machine/home/mallory/$1"
-	sed "s,/home/mallory/jit,/home/mallory/$1," "$machine/home/mallory/mounts" >"$machine/home/mallory/mounts-$1"
-	machine "${mallory[@]}" unshare -Urm --propagation private bash "/home/mallory/mounts-$1" "$2" "$1" >out 2>err ||
+	machine "${mallory[@]}" unshare -Urm --propagation private bash /home/mallory/mounts "$2" "$1" >out 2>err ||
 		diag_file err
 	ok "jit_deputy: $1: its process was sampled" was_sampled "$1"
 	machine spoor report --json --comm "$1" -i /var/lib/spoor 2>/dev/null >report.json

@@ -7,25 +7,13 @@
 . "$TOP/tests/systemd/machine.sh"
 
 machine_make || skip_all "$machine_why"
-# shellcheck disable=SC2086 # a command and its options
-env -u MAKEFLAGS -u MFLAGS ${MAKE:-make} -s -C "$TOP" BUILD="$BUILD" DESTDIR="$machine" PREFIX=/usr \
-	install >install.log 2>&1 || { diag_file install.log; fail "make install"; exit 1; }
+machine_install
 for program in burn jit; do
 	install -D -m 755 "$FIXTURES/$program" "$machine/home/load/$program"
 done
 # The system lies on an overlay, so that all that runs is copied: there has to be room for it.
 printf '%s\n' 'frequency = 199' 'block_age = 1s' 'segment_age = 5min' 'cpu_budget = 0' 'max_use = 256M' 'objects_share = 50%' \
 	'keep_free = 0' >"$machine/etc/spoor/spoord.conf"
-
-wait_for() # SECONDS COMMAND...
-{
-	local end=$((SECONDS + $1))
-	shift
-	until "$@" >/dev/null 2>&1; do
-		[ $SECONDS -lt $end ] || return 1
-		sleep 0.2
-	done
-}
 
 journal()
 {

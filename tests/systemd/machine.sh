@@ -5,7 +5,7 @@
 # booted in a container. For tests/systemd/*.t, after lib.sh:
 #
 #   machine_make || skip_all "$machine_why"      the tree in $machine, not booted
-#   machine_boot; machine COMMAND...; machine_halt
+#   machine_install; machine_boot; machine COMMAND...; machine_halt
 #
 # The tree is kept (debootstrap.sh); what a test changes lies in an overlay of its own.
 
@@ -50,6 +50,13 @@ machine_make()
 		return 1
 	fi
 	machine=$TMP/machine/root
+}
+
+machine_install() # what was built, before the machine boots; ends the test where that fails
+{
+	# shellcheck disable=SC2086 # a command and its options
+	env -u MAKEFLAGS -u MFLAGS ${MAKE:-make} -s -C "$TOP" BUILD="$BUILD" DESTDIR="$machine" PREFIX=/usr \
+		install >install.log 2>&1 || { diag_file install.log; fail "make install"; exit 1; }
 }
 
 machine_boot()

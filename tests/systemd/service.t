@@ -7,9 +7,7 @@
 . "$TOP/tests/systemd/machine.sh"
 
 machine_make || skip_all "$machine_why"
-# shellcheck disable=SC2086 # a command and its options
-env -u MAKEFLAGS -u MFLAGS ${MAKE:-make} -s -C "$TOP" BUILD="$BUILD" DESTDIR="$machine" PREFIX=/usr \
-	install >install.log 2>&1 || { diag_file install.log; fail "make install"; exit 1; }
+machine_install
 install -D -m 755 "$FIXTURES/burn" "$machine/home/load/burn"
 install -m 755 "$FIXTURES/burn" "$machine/home/load/burn-private"
 install -m 755 "$FIXTURES/freeze" "$machine/home/load/freeze"
@@ -26,16 +24,6 @@ show() # PROPERTY
 status() # KEY
 {
 	machine spoorctl status --json 2>/dev/null | jq -r ".$1"
-}
-
-wait_for() # SECONDS COMMAND...
-{
-	local end=$((SECONDS + $1))
-	shift
-	until "$@" >/dev/null 2>&1; do
-		[ $SECONDS -lt $end ] || return 1
-		sleep 0.2
-	done
 }
 
 more_samples() # THAN
