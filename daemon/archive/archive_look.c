@@ -15,16 +15,7 @@
 #include <bsd/string.h>
 
 #include "daemon/process/log.h"
-
-static void
-print_time(uint64_t s, char *out, size_t size)
-{
-	time_t t = (time_t)s;
-	struct tm tm;
-
-	if (!gmtime_r(&t, &tm) || strftime(out, size, "%Y-%m-%dT%H:%M:%SZ", &tm) == 0)
-		(void)strlcpy(out, "?", size);
-}
+#include "format/bytes/time_text.h"
 
 /* The name that the file has in this directory now. */
 static bool
@@ -51,10 +42,10 @@ static void
 lose(struct archive *a, struct archive_sink *s, const struct stat *st)
 {
 	bool segment = s->kind == RETENTION_SEGMENT;
-	char from[32], until[32], text[ARCHIVE_LOST_BYTES];
+	char from[TIME_TEXT_UTC_BYTES], until[TIME_TEXT_UTC_BYTES], text[ARCHIVE_LOST_BYTES];
 
-	print_time(s->start_s, from, sizeof(from));
-	print_time(archive_now_s(), until, sizeof(until));
+	time_text_utc((time_t)s->start_s, from);
+	time_text_utc((time_t)archive_now_s(), until);
 	snprintf(text, sizeof(text),
 		 "%s/%s" ARCHIVE_ACTIVE " was %s: what was recorded from %s to %s is lost", a->path,
 		 s->name, st->st_nlink ? "moved away" : "removed", from, until);

@@ -10,8 +10,7 @@
 #include <bsd/string.h>
 
 #include "daemon/process/log.h"
-
-#define TIME_BYTES 24
+#include "format/bytes/time_text.h"
 
 struct kept {
 	struct log_kind kind;
@@ -91,21 +90,12 @@ log_kept_put(const struct log_kind *kind, const char *text)
 }
 
 static void
-print_time(time_t t, char out[TIME_BYTES])
-{
-	struct tm tm;
-
-	if (!gmtime_r(&t, &tm) || strftime(out, TIME_BYTES, "%Y-%m-%dT%H:%M:%SZ", &tm) == 0)
-		(void)strlcpy(out, "?", TIME_BYTES);
-}
-
-static void
 kept_print(const struct kept *k, char line[LOG_KEPT_BYTES])
 {
-	char first[TIME_BYTES], last[TIME_BYTES], times[64] = "";
+	char first[TIME_TEXT_UTC_BYTES], last[TIME_TEXT_UTC_BYTES], times[72] = "";
 
-	print_time(k->first, first);
-	print_time(k->last, last);
+	time_text_utc(k->first, first);
+	time_text_utc(k->last, last);
 	if (k->count > 1)
 		(void)snprintf(times, sizeof(times), " (%llu times since %s)", k->count, first);
 	(void)snprintf(line, LOG_KEPT_BYTES, "%s %s%s", last, k->text, times);

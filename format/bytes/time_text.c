@@ -413,3 +413,13 @@ time_text_instant(const char *text, int64_t now_ns, const char *tz, int64_t *ret
 	return zone.name ? parse_elsewhere(copy, now_ns, &zone, tz, ret_ns)
 			 : parse_fields(copy, now_ns, &zone, ret_ns);
 }
+
+void
+time_text_utc(time_t t, char ret[TIME_TEXT_UTC_BYTES])
+{
+	struct tm tm;
+
+	if (!gmtime_r(&t, &tm) ||
+	    strftime(ret, TIME_TEXT_UTC_BYTES, "%Y-%m-%dT%H:%M:%SZ", &tm) == 0)
+		memcpy(ret, "?", sizeof("?"));
+}

@@ -37,4 +37,8 @@ int time_text_duration(const char *text, uint64_t *ret_ns);
  */
 int time_text_instant(const char *text, int64_t now_ns, const char *tz, int64_t *ret_ns);
 
+/* "2026-11-22T12:03:10Z" of seconds since 1970; "?" of a year that libc cannot tell. */
+#define TIME_TEXT_UTC_BYTES 32
+void time_text_utc(time_t t, char ret[TIME_TEXT_UTC_BYTES]);
+
 #endif

@@ -65,6 +65,17 @@ dwarf_cache_dir_open(const char *path)
 	return -1;
 }
 
+int
+dwarf_cache_dir_file(int dir, const char *name, struct stat *ret)
+{
+	const int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+
+	if (fd < 0 || (fstat(fd, ret) == 0 && S_ISREG(ret->st_mode) && ret->st_uid == geteuid()))
+		return fd;
+	close(fd);
+	return -1;
+}
+
 bool
 dwarf_cache_dir_write(int dir, const char *name, struct span bytes)
 {

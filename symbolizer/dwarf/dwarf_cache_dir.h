@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "format/bytes/buildid.h"
 #include "format/bytes/span.h"
@@ -25,6 +26,8 @@ char *dwarf_cache_dir(void);
 
 /* Makes the directory, below one that is there. -1: path is NULL, or it is not there, or not ours alone. */
 int dwarf_cache_dir_open(const char *path);
+/* Opens one of its files for reading. -1: it is not there, or not a file of ours alone. */
+int dwarf_cache_dir_file(int dir, const char *name, struct stat *ret);
 /* A whole file, in place of the one of this name. False: what was there is there. */
 bool dwarf_cache_dir_write(int dir, const char *name, struct span bytes);
 /*

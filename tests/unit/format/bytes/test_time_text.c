@@ -556,12 +556,27 @@ durations(void **state)
 	}
 }
 
+static void
+utc(void **state)
+{
+	char text[TIME_TEXT_UTC_BYTES];
+
+	(void)state;
+	time_text_utc(0, text);
+	assert_string_equal(text, "1970-01-01T00:00:00Z");
+	time_text_utc(1795392190, text);
+	assert_string_equal(text, "2026-11-23T00:03:10Z");
+	time_text_utc(INT64_MAX, text);
+	assert_string_equal(text, "?");
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(times_are_as_journalctl_has_them),
 		cmocka_unit_test(zones),
+		cmocka_unit_test(utc),
 		cmocka_unit_test(other_zones),
 		cmocka_unit_test(what_is_no_time_is_refused),
 		cmocka_unit_test(durations),
