@@ -7,7 +7,10 @@
 #define FORMAT_BYTES_FAIR_PART_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+#include "format/bytes/slots.h"
 
 #define FAIR_PART 8
 
@@ -24,5 +27,22 @@ fair_part_has(uint64_t left, uint64_t taken, uint64_t n)
 {
 	return n <= left && taken + n <= fair_part(left, taken);
 }
+
+/* What one took so far. */
+struct fair_account {
+	uint64_t key; /* who it is: a pid, an address */
+	size_t nr, bytes;
+};
+
+/* All zero is an empty one; fair_accounts_done() frees. */
+struct fair_accounts {
+	struct fair_account *v;
+	size_t nr, cap;
+	struct slots slots;
+};
+
+/* That of the key, of which nothing is taken at first; until the next call. NULL: out of memory. */
+struct fair_account *fair_accounts_of(struct fair_accounts *a, uint64_t key);
+void fair_accounts_done(struct fair_accounts *a);
 
 #endif

@@ -109,13 +109,11 @@ dwarf_failures_open(const char *dir)
 	return f;
 }
 
-void
-dwarf_failures_close(struct dwarf_failures *f)
+static void
+write_failures(const struct dwarf_failures *f)
 {
 	struct buf b;
 
-	if (!f)
-		return;
 	buf_init(&b);
 	buf_append(&b, MAGIC, strlen(MAGIC));
 	buf_u32(&b, VERSION);
@@ -130,12 +128,21 @@ dwarf_failures_close(struct dwarf_failures *f)
 		buf_u64(&b, e->when_s);
 		buf_u32(&b, e->outcome);
 	}
-	if (f->added && f->dir >= 0 && !buf_failed(&b)) {
+	if (!buf_failed(&b)) {
 		le32enc(b.p + HEADER_BYTES - 4,
 			crc32c(0, b.p + HEADER_BYTES, b.len - HEADER_BYTES));
 		(void)dwarf_cache_dir_write(f->dir, DWARF_FAILURES_NAME, buf_span(&b));
 	}
 	buf_done(&b);
+}
+
+void
+dwarf_failures_close(struct dwarf_failures *f)
+{
+	if (!f)
+		return;
+	if (f->added && f->dir >= 0)
+		write_failures(f);
 	if (f->dir >= 0)
 		close(f->dir);
 	free(f);

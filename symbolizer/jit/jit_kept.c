@@ -7,7 +7,6 @@
 #include "format/block/jitsyms.h"
 #include "format/bytes/array.h"
 #include "format/bytes/fair_part.h"
-#include "format/bytes/slots.h"
 
 /* All of one process, which are together when all is sorted. */
 struct kept_process {
@@ -23,21 +22,13 @@ struct kept_symbol {
 	size_t name;	 /* offset in names */
 };
 
-/* What the processes of a number have of what there is room for. */
-struct kept_taken {
-	uint32_t pid;
-	size_t entries, bytes;
-};
-
 struct jit_kept {
 	struct kept_symbol *symbols;
 	size_t nr, cap;
 	struct buf names;
 	struct kept_process *processes; /* by pid, then by beginning */
 	size_t nr_processes, cap_processes;
-	struct kept_taken *taken;
-	size_t nr_taken, cap_taken;
-	struct slots taken_slots;
+	struct fair_accounts taken; /* by pid: all processes that had it are one */
 	uint64_t left_out, bad_blocks;
 };
 
@@ -50,8 +41,7 @@ jit_kept_free(struct jit_kept *k)
 		jit_table_free(k->processes[i].table);
 	free(k->symbols);
 	free(k->processes);
-	free(k->taken);
-	slots_done(&k->taken_slots);
+	fair_accounts_done(&k->taken);
 	buf_done(&k->names);
 	free(k);
 }
@@ -70,32 +60,21 @@ jit_kept_bad_blocks(const struct jit_kept *k)
 
 /* --- taking in ----------------------------------------------------------------------------- */
 
-static bool
-taken_same(const void *owner, uint32_t index, const void *key)
-{
-	return ((const struct jit_kept *)owner)->taken[index].pid ==
-		((const struct kept_taken *)key)->pid;
-}
-
 static int
 add_symbol(struct jit_kept *k, const struct jitsym *s)
 {
-	const struct kept_taken key = { .pid = s->pid };
-	struct kept_taken *taken;
-	uint32_t at;
+	struct fair_account *taken = fair_accounts_of(&k->taken, s->pid);
 
-	if (slots_keep(&k->taken_slots, (uint32_t)slots_mix(s->pid, 0), taken_same, k, &key,
-		       k->taken, k->nr_taken, k->cap_taken, &at) != 0)
+	if (!taken)
 		return -FMT_E_NOMEM;
-	taken = &k->taken[at];
-	if (!fair_part_has(JIT_KEPT_ENTRIES_MAX - k->nr, taken->entries, 1) ||
+	if (!fair_part_has(JIT_KEPT_ENTRIES_MAX - k->nr, taken->nr, 1) ||
 	    !fair_part_has(JIT_KEPT_NAMES_BYTES_MAX - k->names.len, taken->bytes, s->name_len)) {
 		k->left_out++;
 		return 0;
 	}
 	if (array_reserve(k->symbols, k->nr, k->cap, 1) != 0)
 		return -FMT_E_NOMEM;
-	taken->entries++;
+	taken->nr++;
 	taken->bytes += s->name_len;
 	k->symbols[k->nr++] = (struct kept_symbol){ *s, k->names.len };
 	buf_append(&k->names, s->name, s->name_len);

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "format/bytes/array.h"
 #include "format/bytes/fair_part.h"
 #include "format/bytes/fmt_error.h"
 #include "format/bytes/slots.h"
@@ -20,21 +19,13 @@ struct made {
 	struct cfi *cfi; /* NULL: it is not understood */
 };
 
-/* What the code of a process took. */
-struct maker_room {
-	const struct jit_table *table;
-	size_t nr, bytes;
-};
-
 struct made_cfi {
 	const struct replay *replay;
 	struct jit_names *jit;
 	struct made *v;
 	size_t nr, cap, bytes;
 	struct slots slots;
-	struct maker_room *rooms;
-	size_t nr_rooms, cap_rooms;
-	struct slots room_slots;
+	struct fair_accounts rooms; /* by table: what the code of a process took */
 };
 
 struct made_cfi *
@@ -56,8 +47,7 @@ made_cfi_free(struct made_cfi *m)
 		cfi_free(m->v[i].cfi);
 	free(m->v);
 	slots_done(&m->slots);
-	free(m->rooms);
-	slots_done(&m->room_slots);
+	fair_accounts_done(&m->rooms);
 	free(m);
 }
 
@@ -69,27 +59,6 @@ made_same(const void *owner, uint32_t index, const void *key)
 	return a->table == b->table && a->order == b->order && a->arch == b->arch;
 }
 
-static bool
-room_same(const void *owner, uint32_t index, const void *key)
-{
-	return ((const struct made_cfi *)owner)->rooms[index].table ==
-		((const struct maker_room *)key)->table;
-}
-
-/* What a process took so far. 0, -FMT_E_NOMEM. */
-static int
-room_of(struct made_cfi *m, const struct jit_table *table, struct maker_room **ret)
-{
-	const struct maker_room key = { .table = table };
-	uint32_t at;
-	int err = slots_keep(&m->room_slots, (uint32_t)slots_mix((uintptr_t)table, 0), room_same, m,
-			     &key, m->rooms, m->nr_rooms, m->cap_rooms, &at);
-
-	if (err == 0)
-		*ret = &m->rooms[at];
-	return err;
-}
-
 /* Where .eh_frame lies: jitdump_frames. */
 static int
 made_of(struct made_cfi *m, const struct cfi_arch *arch, const struct jit_frames *f,
@@ -99,15 +68,15 @@ made_of(struct made_cfi *m, const struct cfi_arch *arch, const struct jit_frames
 	const uint32_t hash = (uint32_t)slots_mix((uint64_t)(uintptr_t)f->table, f->order);
 	const struct cfi_made made = { f->start, f->size, f->eh_frame,
 				       f->start + ((f->size + 7) & ~UINT64_C(7)) };
-	struct maker_room *room = NULL;
+	struct fair_account *room;
 	uint32_t at = slots_find(&m->slots, hash, made_same, m, &key);
 	int err = 0;
 
 	*ret = NULL;
 	if (at == SLOTS_NONE) {
-		err = room_of(m, f->table, &room);
-		if (err)
-			return err;
+		room = fair_accounts_of(&m->rooms, (uintptr_t)f->table);
+		if (!room)
+			return -FMT_E_NOMEM;
 		if (m->bytes >= MADE_BYTES_MAX || !fair_part_has(MADE_MAX - m->nr, room->nr, 1) ||
 		    !fair_part_has(MADE_BYTES_MAX - m->bytes, room->bytes, 0))
 			return 0;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbolizer/resolve/name_room.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include <bsd/string.h>
@@ -23,8 +22,7 @@ void
 name_room_done(struct name_room *n)
 {
 	intern_free(n->strings);
-	free(n->makers);
-	slots_done(&n->maker_slots);
+	fair_accounts_done(&n->makers);
 }
 
 /* As intern_add_for(); remembers the first owner who had no room left. */
@@ -84,22 +82,12 @@ name_room_text(struct name_room *n, struct object *of, const char *text)
 	return name_room_of(n, of, text, strnlen(text, INTERN_LENGTH_MAX));
 }
 
-static bool
-maker_same(const void *owner, uint32_t index, const void *key)
-{
-	return ((const struct name_room *)owner)->makers[index].path ==
-		((const struct name_maker *)key)->path;
-}
-
 const char *
 name_room_made(struct name_room *n, const char *path, const char *name)
 {
-	const struct name_maker key = { .path = path };
-	uint32_t at;
+	struct fair_account *maker = fair_accounts_of(&n->makers, (uintptr_t)path);
 
-	if (slots_keep(&n->maker_slots, (uint32_t)slots_mix((uintptr_t)path, 0), maker_same, n,
-		       &key, n->makers, n->nr_makers, n->cap_makers, &at) != 0)
-		return NULL;
-	return name_room_add(n, name, INTERN_LENGTH_MAX, &n->makers[at].bytes, &n->made_bytes,
-			     path);
+	return maker
+		? name_room_add(n, name, INTERN_LENGTH_MAX, &maker->bytes, &n->made_bytes, path)
+		: NULL;
 }

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "format/bytes/slots.h"
+#include "format/bytes/fair_part.h"
 #include "symbolizer/resolve/demangle.h"
 #include "symbolizer/text/intern.h"
 
@@ -21,13 +21,9 @@ struct name_room {
 	struct intern *strings;
 	bool no_demangle;
 	enum demangle_style style;
-	struct name_maker {
-		const char *path; /* of strings */
-		size_t bytes;	  /* of the names of its code */
-	} * makers;
-	size_t nr_makers, cap_makers;
-	struct slots maker_slots;
-	size_t made_bytes;   /* of all makers */
+	struct fair_accounts
+		makers;	     /* of code that is made at run time, by the address of its path */
+	size_t made_bytes;   /* of all of them */
 	size_t others_bytes; /* of all objects of others */
 	char lost[PATH_MAX]; /* the first whose names there was no room for; empty: none */
 };
