@@ -10,7 +10,6 @@
 #include <bsd/string.h>
 
 #include "daemon/process/log.h"
-#include "format/bytes/time_text.h"
 
 struct kept {
 	struct log_kind kind;
@@ -92,7 +91,7 @@ log_kept_put(const struct log_kind *kind, const char *text)
 static void
 kept_print(const struct kept *k, char line[LOG_KEPT_BYTES])
 {
-	char first[TIME_TEXT_UTC_BYTES], last[TIME_TEXT_UTC_BYTES], times[72] = "";
+	char first[TIME_TEXT_UTC_BYTES], last[TIME_TEXT_UTC_BYTES], times[LOG_KEPT_TIMES] = "";
 
 	time_text_utc(k->first, first);
 	time_text_utc(k->last, last);

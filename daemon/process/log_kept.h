@@ -10,11 +10,13 @@
 #include <stddef.h>
 
 #include "daemon/process/log_limit.h"
+#include "format/bytes/time_text.h"
 
 #define LOG_KEPT 16
 #define LOG_KEPT_EACH 2
-#define LOG_KEPT_BYTES 336
-#define LOG_KEPT_TEXT 240 /* of these */
+#define LOG_KEPT_TEXT 240 /* with its '\0' */
+#define LOG_KEPT_TIMES 72 /* " (N times since T)", with its '\0' */
+#define LOG_KEPT_BYTES (TIME_TEXT_UTC_BYTES + LOG_KEPT_TEXT + LOG_KEPT_TIMES)
 
 /* text: escaped. */
 void log_kept_put(const struct log_kind *kind, const char *text);
