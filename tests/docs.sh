@@ -43,6 +43,8 @@ pages=(docs/*.[1578])
 for page in "${pages[@]}"; do
 	# STYLE only differs with mandoc's version; warnings and errors are real.
 	mandoc -Tlint -Wwarning "$page" >&2 || complain "$page: mandoc is not content"
+	# mdoc takes the word as a macro, and the page says the opposite.
+	! grep -n '^\.It No ' "$page" >&2 || complain "$page: an item begins with \"No\": write \"\\&No\""
 	rendered=$({ groff -mdoc -Tutf8 -P-c -P-b -P-u -ww -rLL=78n "$page" | unbalanced; } 2>&1)
 	[ -z "$rendered" ] || complain "$page: groff warns, or a quote or a bracket has no end: $rendered"
 done

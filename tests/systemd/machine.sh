@@ -27,14 +27,15 @@ machine_libraries()
 
 machine_make()
 {
-	local codename libraries base
+	local codename libraries base packages
 
 	# shellcheck disable=SC1091
 	codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
 	libraries=$(machine_libraries)
 	base=$SPOOR_MACHINES/$codename
-	if ! debootstrap_possible systemd-nspawn nsenter || ! debootstrap_tree "$base" "$codename" "$libraries" \
-		--include="systemd,systemd-sysv,dbus,procps,man-db,$libraries"; then
+	packages=systemd,systemd-sysv,dbus,procps,man-db,python3-minimal,$libraries
+	if ! debootstrap_possible systemd-nspawn nsenter ||
+		! debootstrap_tree "$base" "$codename" "$packages" --include="$packages"; then
 		machine_why=$debootstrap_why
 		return 1
 	fi
