@@ -11,31 +11,57 @@
 
 #include <bsd/stdlib.h>
 
+#include "format/bytes/slots.h"
 #include "recorder/event/event_def.h"
 #include "recorder/event/event_open.h"
 #include "recorder/ground/session_error.h"
 #include "recorder/host/cgroup.h"
 #include "recorder/host/cgroup_unit.h"
 
+/* The tasks of a target while they are collected. */
+struct tasks {
+	struct target *t;
+	struct slots known; /* of t->tasks */
+	size_t cap;
+	uint64_t max; /* 0: no bound */
+};
+
+static bool
+is_task(const void *owner, uint32_t index, const void *tid)
+{
+	return ((const struct target *)owner)->tasks[index] == *(const pid_t *)tid;
+}
+
+static uint32_t
+hash_of(pid_t tid)
+{
+	return (uint32_t)slots_mix(0, (uint32_t)tid);
+}
+
+static bool
+has_task(const struct tasks *l, pid_t tid)
+{
+	return slots_find(&l->known, hash_of(tid), is_task, l->t, &tid) != SLOTS_NONE;
+}
+
 /* Once: what is named twice, or by a process and by a thread of it, would count twice. */
 static int
-add_task(struct target *t, pid_t tid)
+add_task(struct tasks *l, pid_t tid)
 {
-	pid_t *tasks;
+	struct target *t = l->t;
+	uint32_t at;
 
-	for (size_t i = 0; i < t->nr_tasks; i++)
-		if (t->tasks[i] == tid)
-			return 0;
-	tasks = reallocarray(t->tasks, t->nr_tasks + 1, sizeof(*tasks));
-	if (!tasks)
-		return -ENOMEM;
-	t->tasks = tasks;
-	tasks[t->nr_tasks++] = tid;
-	return 0;
+	/* Another user's threads are as many as he likes. */
+	if (l->max && t->nr_tasks >= l->max && !has_task(l, tid))
+		return -EMFILE;
+	return slots_keep(&l->known, hash_of(tid), is_task, t, &tid, t->tasks, t->nr_tasks, l->cap,
+			  &at) < 0
+		? -ENOMEM
+		: 0;
 }
 
 static int
-add_threads(struct target *t, pid_t pid)
+add_threads(struct tasks *l, pid_t pid)
 {
 	struct dirent *d;
 	char path[64];
@@ -51,35 +77,65 @@ add_threads(struct target *t, pid_t pid)
 		pid_t tid = (pid_t)strtonum(d->d_name, 1, INT32_MAX, &problem);
 
 		if (!problem)
-			r = add_task(t, tid);
+			r = add_task(l, tid);
 	}
 	closedir(dir);
 	return r;
 }
 
 static int
-add_tasks(const struct session_options *o, struct target *t, struct session_error *error)
+add_named(const struct session_options *o, struct tasks *l, struct session_error *error)
 {
 	for (size_t i = 0; i < o->nr_pids; i++) {
 		pid_t pid = o->pids[i];
 		char path[64];
 		int r;
 
+		/* With all threads of its process, if that is what was asked for. */
+		if (has_task(l, pid))
+			continue;
 		snprintf(path, sizeof(path), "/proc/%d", (int)pid);
 		if (access(path, F_OK) < 0)
 			r = -ESRCH;
 		else
-			r = o->target == SESSION_PID ? add_threads(t, pid) : add_task(t, pid);
+			r = o->target == SESSION_PID ? add_threads(l, pid) : add_task(l, pid);
 		if (r == -ESRCH && o->pids_may_end)
 			continue;
 		if (r == -ESRCH)
 			return session_fail(error, r, "no such %s: %d",
 					    o->target == SESSION_PID ? "process" : "thread",
 					    (int)pid);
+		if (r == -EMFILE && l->max)
+			return session_fail(
+				error, r,
+				"process %d: these are more than %llu threads, of which "
+				"each needs a file descriptor at least; the limit is %llu: "
+				"name fewer threads, or a control group",
+				(int)pid, (unsigned long long)l->max, (unsigned long long)l->max);
 		if (r < 0)
 			return session_fail(error, r, "process %d: %s", (int)pid, strerror(-r));
 	}
-	return t->nr_tasks ? 0 : session_usage(error, "no process to record");
+	return l->t->nr_tasks ? 0 : session_usage(error, "no process to record");
+}
+
+static int
+add_tasks(const struct session_options *o, struct target *t, struct session_error *error)
+{
+	struct tasks l = { .t = t, .max = o->descriptors_max };
+	int r = add_named(o, &l, error);
+
+	slots_done(&l.known);
+	return r;
+}
+
+static int
+add_one(struct target *t, pid_t tid)
+{
+	t->tasks = malloc(sizeof(*t->tasks));
+	if (!t->tasks)
+		return -ENOMEM;
+	t->tasks[t->nr_tasks++] = tid;
+	return 0;
 }
 
 static int
@@ -225,7 +281,7 @@ target_resolve(const struct session_options *o, pid_t command_pid, struct target
 	if (t.single_tasks) {
 		r = add_tasks(o, &t, error);
 	} else {
-		r = add_task(&t, o->target == SESSION_COMMAND ? command_pid : -1);
+		r = add_one(&t, o->target == SESSION_COMMAND ? command_pid : -1);
 		if (r < 0)
 			session_fail(error, r, "out of memory");
 	}
