@@ -22,6 +22,9 @@
 #define OVER_NS SECOND_NS	  /* after its time: the threads have seen it by then */
 #define GRACE_NS (10 * SECOND_NS) /* to write the rest into a client's file */
 #define GRACE_AT_EXIT_S 3	  /* of all together */
+/* To begin one takes some milliseconds of CPU time. What takes more is a tenth of the time of a slot, at most. */
+#define OPENING_FREE_NS (SECOND_NS / 10)
+#define OPENING_RESTS 10
 #define FILE_GIVEN_UP "the file does not take the rest"
 #define FILE_IN_MEMORY                                                                              \
 	"the file is in memory (tmpfs, or an overlay), which counts as memory of the daemon: such " \
@@ -235,6 +238,26 @@ capture_set_cpu(const struct capture_set *set, struct capture_cpu ret[CAPTURE_CP
 	return ns;
 }
 
+/* All control groups may have to be looked at, all threads of a process, all of tracefs. */
+static void
+owe_opening(struct capture_set *set, const struct capture *c)
+{
+	const uint64_t ns = session_thread_opening_ns(c->thread);
+
+	if (ns > OPENING_FREE_NS)
+		owe(set, c->uid, (ns - OPENING_FREE_NS) * OPENING_RESTS);
+}
+
+/* That of its thread is in the statistics of a session alone. */
+static void
+account_opening(struct capture_set *set, struct capture *c)
+{
+	const struct session_stats took = { .cpu_ns = session_thread_opening_ns(c->thread) };
+
+	owe_opening(set, c);
+	account(set, c, &took);
+}
+
 /* Its thread has ended, or is to be waited for. */
 static void
 capture_end(struct capture_set *set, struct capture *c)
@@ -246,6 +269,8 @@ capture_end(struct capture_set *set, struct capture *c)
 	TAILQ_REMOVE(&set->list, c, entry);
 	give_up_slot(set, c);
 	p->elapsed_ns = elapsed_ns(c);
+	if (!p->begun && session_thread_ended(c->thread))
+		account_opening(set, c);
 	r = session_thread_close(c->thread, &p->stats, &error);
 	account(set, c, &p->stats);
 	owe(set, c->uid, p->stats.owed_ns);
@@ -324,6 +349,8 @@ capture_reap(struct capture_set *set)
 		if (!session_thread_ended(c->thread))
 			continue;
 		TAILQ_REMOVE(&set->left, c, entry);
+		if (!c->progress.begun)
+			account_opening(set, c);
 		(void)session_thread_close(c->thread, NULL, NULL);
 		log_user_info(c->uid, LOG_USER_A_MINUTE,
 			      "capture %llu, which was given up, has ended",
@@ -338,6 +365,7 @@ capture_begin(struct capture_set *set, struct capture *c)
 	struct capture_progress *p = &c->progress;
 
 	p->begun = true;
+	owe_opening(set, c);
 	give_number(set, c);
 	c->begun_ns = host_now_ns();
 	strlcpy(p->file, c->file, sizeof(p->file));

@@ -12,6 +12,7 @@
 #include "daemon/process/log.h"
 #include "daemon/process/watchdog.h"
 #include "recorder/ground/session_error.h"
+#include "recorder/host/host.h"
 
 #define SESSION_THREAD_MAGIC 0x73746872u
 
@@ -26,8 +27,9 @@ struct session_thread {
 	struct joinable thread;
 	int wake_fd;
 	_Atomic bool stopped;
-	_Atomic int state; /* by the thread: release; pairs with the questions after it */
-	int result;	   /* these two: once ENDED is seen */
+	_Atomic int state;	     /* by the thread: release; pairs with the questions after it */
+	_Atomic uint64_t opening_ns; /* by the thread, once it records or cannot */
+	int result;		     /* these two: once ENDED is seen */
 	struct session_error error;
 	struct watchdog_counter drain, writer, phase;
 };
@@ -70,6 +72,7 @@ session_thread_body(void *arg)
 	int r;
 
 	t->result = open_session(t);
+	atomic_store_explicit(&t->opening_ns, host_thread_cpu_ns(), memory_order_relaxed);
 	if (t->result == 0) {
 		reach(t, RUNNING);
 		t->result = session_run(t->session, &t->error);
@@ -159,6 +162,12 @@ session_thread_stats(const struct session_thread *t, struct session_stats *ret)
 	*ret = (struct session_stats){ .suspended = true };
 	if (session_thread_opened(t))
 		session_stats(t->session, ret);
+}
+
+uint64_t
+session_thread_opening_ns(const struct session_thread *t)
+{
+	return atomic_load_explicit(&t->opening_ns, memory_order_relaxed);
 }
 
 void

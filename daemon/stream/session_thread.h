@@ -56,6 +56,8 @@ const char *session_thread_failure(const struct session_thread *t);
 struct session *session_thread_session(const struct session_thread *t);
 /* Zeroes, and suspended, before it was opened. */
 void session_thread_stats(const struct session_thread *t, struct session_stats *ret);
+/* The CPU time that it took to begin, or to find that it cannot; 0: neither is over. */
+uint64_t session_thread_opening_ns(const struct session_thread *t);
 
 /* Asks it to end; session_thread_close() waits. From any thread. */
 void session_thread_stop(struct session_thread *t);

@@ -91,6 +91,23 @@ read -r calls connections theirs <theirs/flood.out
 diag "$connections connections; CPU: they ${theirs} ms, spoord $spent ms"
 in_range "$spent" 0 $((2 * theirs)) "connections cost spoord no more than twice what they cost who makes them"
 ok "root is answered at once" ctl status
+# A name that no control group has, where there are many.
+groups=$(cgroup_root)/spoor-flood.$$
+if mkdir "$groups" 2>/dev/null; then
+	at_exit "rmdir '$groups'/*/* '$groups'/* '$groups' 2>/dev/null"
+	mkdir -p "$groups"/{0..29}/{0..99}
+	one=$(daemon_ms)
+	ctl capture --duration 10ms --cgroup none.service >/dev/null 2>&1
+	one=$(($(daemon_ms) - one))
+	spent=$(daemon_ms)
+	flood 10 groups groups
+	wait $flooder
+	spent=$(($(daemon_ms) - spent))
+	diag "captures of a group that is not there: spoord $one ms for one, and for those of 10 s $spent ms"
+	# A tenth of the time of two captures, the two that are not over, and what spoord does by itself.
+	in_range "$spent" 0 $((2 * 1000 + 2 * one + 1000)) "captures that are refused late cost a tenth of the time"
+	ok "root's is not refused for it" ctl capture --duration 10ms
+fi
 exits 0 "an end in order" stop
 like "$(cat log)" "no capture for uid 65000: .* lines like this in a minute" \
 	"member_log_flood: how many were left out is told by then"

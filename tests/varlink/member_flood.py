@@ -23,6 +23,7 @@ CALLS = {
     "status": [call("GetStatus")],
     "refused": [call("Capture", '{"events":["no-such-event"],"duration_s":1}')],
     "captures": [call("Capture", '{"duration_s":0.01}')],
+    "groups": [call("Capture", '{"cgroup":"no-such.service","duration_s":0.01}')],
     "keep": [call("Keep", '{"from_s":0,"until_s":4102444800,"label":"flood"}'), call("Rotate")],
     "sync": [call("Sync")],
     "list": [call("List"), call("ListCaptures"), call("Vacuum"), call("Nothing")],
