@@ -76,7 +76,7 @@ opens_by_name()
 		symbolizer/(code/kernel_code|dwarf/dwarf_(cache_dir|budget)|jit/jit_files|record/record_usdt).c
 		symbolizer/object/(live_files|symbol_address).c
 		symbolizer/(input/input|record/record_control|cli/record_output).c
-		daemon/(config/config|archive/archive_(lock|pins|scan)).c
+		daemon/(config/config|archive/archive_(delete|lock|pins|scan)).c
 	END
 	)" | xargs -d '\n' grep -nHE '\<(open|openat|fopen)\(' |
 		grep -vE 'O_(CREAT|DIRECTORY|PATH|TMPFILE)\>|"/(proc|sys|dev)/|: \* |/\*.*open\(|open\((s->)?arg, dir, name\)'

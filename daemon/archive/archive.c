@@ -95,6 +95,7 @@ take_config(struct archive *a, const struct config *c)
 static void
 archive_free(struct archive *a)
 {
+	archive_gone_done(a);
 	archive_leave(a);
 	for (size_t i = 0; i < a->nr; i++)
 		free(a->files[i].name);
@@ -207,6 +208,7 @@ archive_tick(struct archive *a, const struct clock_triple *now)
 	update_limits(a);
 	if (a->scan_wanted || archive_changed(a) || now->monotonic - a->scanned_ns >= SCAN_NS)
 		(void)archive_scan(a);
+	archive_gone_look(a);
 	enforce(a, now);
 	pthread_mutex_unlock(&a->lock);
 }

@@ -70,6 +70,13 @@ struct archive_sink {
 	LIST_ENTRY(archive_sink) link;
 };
 
+/* A file that was deleted while others had it open. */
+struct archive_gone {
+	int fd;
+	uint64_t bytes;
+};
+#define ARCHIVE_GONE 8
+
 struct archive {
 	uint32_t magic;
 	pthread_mutex_t lock;
@@ -92,6 +99,9 @@ struct archive {
 	uint64_t objects_share;	    /* bytes for them; 0: none */
 	bool objects_asked;	    /* archive_objects() was: these are set aside */
 	uint32_t objects_per;	    /* thousandths of a percent of max_use; 0: none are stored */
+	struct archive_gone gone[ARCHIVE_GONE]; /* the oldest first */
+	size_t nr_gone;
+	uint64_t gone_bytes;
 	LIST_HEAD(, archive_sink) sinks;
 	size_t nr_sinks;
 	uint64_t seq; /* of the next segment */
@@ -192,6 +202,14 @@ int archive_objects_open(const struct archive *a);
  */
 struct archive_pins *archive_pins_new(struct archive *a, int label, bool member);
 int archive_pins_add(struct archive_pins *p, const char *name); /* 0, -ENOMEM */
+
+/* --- archive_delete.c: deletion that gives the space back --- */
+
+/* As unlinkat(2); 0, -errno. What had no other name is emptied, now or, as far as there is room, when nobody reads it. */
+int archive_delete(struct archive *a, int dirfd, const char *name);
+/* Empties what nobody reads any more, and what is too much. */
+void archive_gone_look(struct archive *a);
+void archive_gone_done(struct archive *a);
 
 /* --- archive_room.c: what is taken, and who goes --- */
 

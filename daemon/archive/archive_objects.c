@@ -146,7 +146,7 @@ look(struct archive *a, uint64_t full, uint64_t most)
 	     i++) {
 		if (w.files[i].pinned)
 			continue;
-		if (unlinkat(by_id, w.files[i].name, 0) == 0) {
+		if (archive_delete(a, by_id, w.files[i].name) == 0) {
 			w.bytes -= w.files[i].bytes;
 			deleted++;
 		}

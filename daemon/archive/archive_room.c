@@ -107,11 +107,12 @@ delete_file(struct archive *a, struct archive_file *f)
 {
 	const char *base;
 	int fd = archive_dirfd(a, f->name, &base);
+	int r = archive_delete(a, fd, base);
 	struct stat st;
 
-	if (unlinkat(fd, base, 0) == 0 || errno == ENOENT)
+	if (r == 0 || r == -ENOENT)
 		return true;
-	log_warning("%s/%s: cannot be deleted: %s", a->path, f->name, strerror(errno));
+	log_warning("%s/%s: cannot be deleted: %s", a->path, f->name, strerror(-r));
 	f->stuck = true;
 	if (fstatat(fd, base, &st, AT_SYMLINK_NOFOLLOW) == 0)
 		f->bytes = archive_bytes(a, &st);
@@ -242,6 +243,8 @@ archive_room(struct archive *a, uint64_t need, bool capturing)
 	 */
 	if (archive_room_fits(a, need, capturing))
 		return 0;
+	if (fs_unpromised(a) < a->limits.keep_free + need)
+		archive_gone_done(a);
 	if (fs_unpromised(a) < a->limits.keep_free + need)
 		(void)archive_objects_drop(a, a->limits.keep_free + need - fs_unpromised(a));
 	if (archive_room_fits(a, need, capturing))

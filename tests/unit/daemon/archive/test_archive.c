@@ -623,6 +623,95 @@ test_share_of_captures(void **state)
 	lab_done(&l);
 }
 
+#define HELD 60
+
+struct reader {
+	int fds[2 * HELD];
+	size_t nr;
+};
+
+/* Opens what is being written. */
+static void
+read_active(const struct lab *l, struct reader *r, int flags)
+{
+	char path[256];
+	glob_t g;
+
+	(void)snprintf(path, sizeof(path), "%s/captures/*.active", l->dir);
+	assert_int_equal(glob(path, 0, NULL, &g), 0);
+	assert_int_equal(g.gl_pathc, 1);
+	assert_true(r->nr < 2 * HELD);
+	r->fds[r->nr] = open(g.gl_pathv[0], flags | O_CLOEXEC);
+	assert_true(r->fds[r->nr++] >= 0);
+	globfree(&g);
+}
+
+/* Bytes of deleted files that are not given back. */
+static uint64_t
+held(const struct reader *r)
+{
+	uint64_t bytes = 0;
+	struct stat st;
+
+	for (size_t i = 0; i < r->nr; i++)
+		if (fstat(r->fds[i], &st) == 0 && st.st_nlink == 0)
+			bytes += (uint64_t)st.st_blocks * 512;
+	return bytes;
+}
+
+static void
+capture_for(struct lab *l, struct reader *r, int flags)
+{
+	struct io_sink *capture = lab_capture(l);
+
+	assert_int_equal(lab_write(capture, 50000, true), 0);
+	read_active(l, r, flags);
+	capture->close(capture);
+}
+
+static void
+reader_close(struct reader *r)
+{
+	while (r->nr)
+		close(r->fds[--r->nr]);
+}
+
+/* member_hold: a member has all files open that are there to be read: unlink(2) gave nothing back, without an end. */
+static void
+test_readers_hold_no_space(void **state)
+{
+	struct reader r = { .nr = 0 };
+	struct stat st;
+	struct lab l;
+
+	assert_true(lab_init(&l, 0));
+	l.config->captures_share = 25000;
+	lab_open(&l);
+	for (int i = 0; i < HELD; i++)
+		capture_for(&l, &r, i % 2 ? O_RDONLY : O_PATH);
+	assert_uint_in_range(usage(&l).captures, 3, 5);
+	assert_uint_in_range(held(&r), 0, (1 << 20) / 8);
+	reader_close(&r);
+
+	/* One who reads is not disturbed, when it is not too much. */
+	capture_for(&l, &r, O_RDONLY);
+	for (int i = 0; i < 6; i++) {
+		struct io_sink *capture = lab_capture(&l);
+
+		assert_int_equal(lab_write(capture, 50000, true), 0);
+		capture->close(capture);
+	}
+	assert_int_equal(fstat(r.fds[0], &st), 0);
+	assert_int_equal(st.st_nlink, 0);
+	assert_int_equal(st.st_size, 50000);
+	/* At the end it is given back. */
+	lab_close(&l);
+	assert_int_equal(held(&r), 0);
+	reader_close(&r);
+	lab_open(&l);
+	lab_done(&l);
+}
+
 /* What the log says of a segment that takes no bytes is about what is in the way. */
 static void
 test_trouble(void **state)
@@ -1126,6 +1215,7 @@ main(void)
 		cmocka_unit_test(test_labels),
 		cmocka_unit_test(test_number_of_kept),
 		cmocka_unit_test(test_share_of_captures),
+		cmocka_unit_test(test_readers_hold_no_space),
 		cmocka_unit_test(test_trouble),
 		cmocka_unit_test(test_age_and_number),
 		cmocka_unit_test(test_clock_set_forward),
