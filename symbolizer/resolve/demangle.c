@@ -2,10 +2,14 @@
 #include "symbolizer/resolve/demangle.h"
 
 #include <ctype.h>
+#include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <bsd/string.h>
 #include <libiberty/demangle.h>
@@ -15,16 +19,24 @@
 #error "spoor needs the libiberty of binutils 2.32 or newer, with its limit of depth"
 #endif
 
+#ifndef sigev_notify_thread_id
+#define sigev_notify_thread_id _sigev_un._tid
+#endif
+
 #define STUB "@plt"
 #define PAST_MAX (64u << 10) /* bytes: a name without references is no longer */
 #define LEFT_MAX 64
-#define LEFT SIZE_MAX /* it was too long */
+#define LEFT SIZE_MAX	  /* it was too long, or took too long */
+#define WATCHED_LENGTH 96 /* from here on; what doubles takes eight bytes a time */
+#define PATIENCE_NS 50000000
+#define CUT_MAX 32
 
 struct sink {
 	char *out;
 	size_t len, cap;
 	size_t past, past_max; /* what was said when it was full, and when that is enough */
-	jmp_buf full;
+	bool is_watched, slow;
+	sigjmp_buf full;
 };
 
 /*
@@ -40,7 +52,7 @@ sink_add(const char *s, size_t len, void *opaque)
 	if (k->past != 0 || len >= k->cap - k->len) {
 		k->past += len;
 		if (k->past > k->past_max)
-			longjmp(k->full, 1);
+			siglongjmp(k->full, 1);
 		return;
 	}
 	/* An empty name may come as NULL. */
@@ -49,20 +61,78 @@ sink_add(const char *s, size_t len, void *opaque)
 	k->len += len;
 }
 
-static size_t
-demangle_run(int (*demangler)(const char *, int, demangle_callbackref, void *), const char *name,
-	     int options, size_t past_max, char *out, size_t cap)
-{
-	struct sink k = { .out = out, .cap = cap, .past_max = past_max };
+/*
+ * libiberty takes exponentially long over some names without a word to its callback: it looks for a pack in what
+ * substitutions make of a type ("Dp"), and reads the arguments of a conversion ("cvT_I") twice at each depth. So
+ * the clock of the thread ends it.
+ */
+static _Thread_local struct sink *volatile watched;
 
-	if (cap == 0)
+static void
+on_patience(int signal)
+{
+	struct sink *k = watched;
+
+	(void)signal;
+	if (k == NULL)
+		return;
+	watched = NULL;
+	k->slow = true;
+	siglongjmp(k->full, 1);
+}
+
+static bool watch_ready;
+
+static void
+watch_prepare(void)
+{
+	struct sigaction act = { .sa_handler = on_patience, .sa_flags = SA_RESTART | SA_NODEFER };
+
+	sigemptyset(&act.sa_mask);
+	watch_ready = sigaction(SIGVTALRM, &act, NULL) == 0;
+}
+
+/* False: there is no timer. */
+static bool
+watch_begin(timer_t *ret)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	const struct itimerspec patience = { .it_value.tv_nsec = PATIENCE_NS };
+	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGVTALRM };
+	sigset_t mine;
+
+	if (pthread_once(&once, watch_prepare) != 0 || !watch_ready)
+		return false;
+	event.sigev_notify_thread_id = gettid();
+	sigemptyset(&mine);
+	sigaddset(&mine, SIGVTALRM);
+	if (pthread_sigmask(SIG_UNBLOCK, &mine, NULL) != 0 ||
+	    timer_create(CLOCK_THREAD_CPUTIME_ID, &event, ret) != 0)
+		return false;
+	if (timer_settime(*ret, 0, &patience, NULL) == 0)
+		return true;
+	timer_delete(*ret);
+	return false;
+}
+
+typedef int demangler_fn(const char *, int, demangle_callbackref, void *);
+
+static size_t
+demangle_run(demangler_fn *demangler, const char *name, int options, struct sink *k)
+{
+	if (k->cap == 0)
 		return 0;
-	if (setjmp(k.full) != 0)
+	if (sigsetjmp(k->full, 0) != 0) {
+		watched = NULL;
 		return LEFT;
-	if (!demangler(name, options, sink_add, &k) || k.len == 0 || k.past != 0)
-		return 0;
-	out[k.len] = '\0';
-	return k.len;
+	}
+	watched = k->is_watched ? k : NULL;
+	if (!demangler(name, options, sink_add, k) || k->len == 0 || k->past != 0)
+		k->len = 0;
+	watched = NULL;
+	if (k->len != 0)
+		k->out[k->len] = '\0';
+	return k->len;
 }
 
 /* ".llvm.123456", as ThinLTO appends to promoted locals: gone, whatever comes after it kept. */
@@ -91,11 +161,18 @@ depth(const char *name)
 }
 
 static size_t
-run_cxx(const char *name, int options, char *out, size_t cap)
+run_cxx(const char *name, int options, char *out, size_t cap, unsigned *cut)
 {
-	size_t len =
-		demangle_run(cplus_demangle_v3_callback, name, options | depth(name), 0, out, cap);
+	struct sink k = { .out = out, .cap = cap, .is_watched = strlen(name) > WATCHED_LENGTH };
+	timer_t timer;
+	size_t len;
 
+	if (k.is_watched && (*cut >= CUT_MAX || !watch_begin(&timer)))
+		return 0;
+	len = demangle_run(cplus_demangle_v3_callback, name, options | depth(name), &k);
+	if (k.is_watched)
+		timer_delete(timer);
+	*cut += k.slow;
 	return len == LEFT ? 0 : len;
 }
 
@@ -104,10 +181,10 @@ run_cxx(const char *name, int options, char *out, size_t cap)
  * perf: the parts of a function add up to it.
  */
 static size_t
-cxx_short(char *name, char *out, size_t cap)
+cxx_short(char *name, char *out, size_t cap, unsigned *cut)
 {
 	name[strcspn(name, ".")] = '\0';
-	return run_cxx(name, DMGL_NO_OPTS, out, cap);
+	return run_cxx(name, DMGL_NO_OPTS, out, cap, cut);
 }
 
 /*
@@ -137,12 +214,13 @@ has_reference(const char *name)
 static size_t
 demangle_rust(const char *name, char *out, size_t cap)
 {
+	struct sink k = { .out = out, .cap = cap, .past_max = PAST_MAX };
 	static _Atomic unsigned left;
 	size_t len;
 
 	if (name[1] == 'R' && has_reference(name) && (DEMANGLE_ENDLESS_RUST || left >= LEFT_MAX))
 		return 0;
-	len = demangle_run(rust_demangle_callback, name, DMGL_NO_OPTS, PAST_MAX, out, cap);
+	len = demangle_run(rust_demangle_callback, name, DMGL_NO_OPTS, &k);
 	left += len == LEFT;
 	return len == LEFT ? 0 : len;
 }
@@ -157,7 +235,7 @@ keep_suffix(const char *suffix, char *out, size_t len, size_t cap)
 }
 
 static size_t
-demangle_copy(char *copy, enum demangle_style style, char *out, size_t cap)
+demangle_copy(char *copy, enum demangle_style style, char *out, size_t cap, unsigned *cut)
 {
 	size_t len;
 
@@ -167,8 +245,8 @@ demangle_copy(char *copy, enum demangle_style style, char *out, size_t cap)
 	if (len != 0 || copy[1] == 'R')
 		return len;
 	if (style == DEMANGLE_SHORT)
-		return cxx_short(copy, out, cap);
-	return run_cxx(copy, DMGL_PARAMS | DMGL_ANSI, out, cap);
+		return cxx_short(copy, out, cap, cut);
+	return run_cxx(copy, DMGL_PARAMS | DMGL_ANSI, out, cap, cut);
 }
 
 /* ocamlopt: "caml" and a module, "__" between names, "$2b" for a byte that an assembler does not take. */
@@ -209,7 +287,8 @@ demangle_ocaml(const char *name, char *out, size_t cap)
 }
 
 size_t
-demangle(const char *name, enum demangle_style style, char *out, size_t cap)
+demangle_patiently(const char *name, enum demangle_style style, char *out, size_t cap,
+		   unsigned *cut)
 {
 	char copy[DEMANGLE_INPUT_MAX + 1];
 	size_t len;
@@ -226,7 +305,15 @@ demangle(const char *name, enum demangle_style style, char *out, size_t cap)
 	if (cap > DEMANGLE_OUTPUT_MAX)
 		cap = DEMANGLE_OUTPUT_MAX;
 	if (len <= sizeof(STUB) || strcmp(copy + len - (sizeof(STUB) - 1), STUB) != 0)
-		return demangle_copy(copy, style, out, cap);
+		return demangle_copy(copy, style, out, cap, cut);
 	copy[len - (sizeof(STUB) - 1)] = '\0';
-	return keep_suffix(STUB, out, demangle_copy(copy, style, out, cap), cap);
+	return keep_suffix(STUB, out, demangle_copy(copy, style, out, cap, cut), cap);
+}
+
+size_t
+demangle(const char *name, enum demangle_style style, char *out, size_t cap)
+{
+	unsigned cut = 0;
+
+	return demangle_patiently(name, style, out, cap, &cut);
 }

@@ -2,8 +2,8 @@
 /*
  * demangle: C++ and Rust (legacy and v0) names as their authors wrote them.
  *
- * Hostile names are expected: input and output are bounded, and a name that would go over
- * either bound is left as it is.
+ * Hostile names are expected: input, output and time are bounded, and a name that would go over
+ * a bound is left as it is.
  */
 #ifndef SYMBOLIZER_RESOLVE_DEMANGLE_H
 #define SYMBOLIZER_RESOLVE_DEMANGLE_H
@@ -25,5 +25,12 @@ enum demangle_style {
  * Rust's legacy hash ("::h0123456789abcdef") and LLVM's ".llvm.NNN" are dropped.
  */
 size_t demangle(const char *name, enum demangle_style style, char *out, size_t cap);
+
+/*
+ * As demangle(), of a maker of names: *cut has how many of them were given up because they took long, 0 at first. When
+ * these are many, long ones stay as they are.
+ */
+size_t demangle_patiently(const char *name, enum demangle_style style, char *out, size_t cap,
+			  unsigned *cut);
 
 #endif

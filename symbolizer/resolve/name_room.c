@@ -50,6 +50,7 @@ int
 name_room_symbol(struct name_room *n, struct object *of, const char *raw, const char **ret)
 {
 	const uint64_t left_out = intern_left_out(n->strings);
+	unsigned *cut = of && of->owner != OBJECT_TRUSTED ? &n->others_cut : &n->cut;
 	char out[DEMANGLE_OUTPUT_MAX];
 	/* With its "@VERSION", as perf prints it: cfree@GLIBC_2.2.5 is not what is linked to now. */
 	const char *name = name_room_of(n, of, raw, strnlen(raw, SYMBOL_NAME_MAX));
@@ -63,7 +64,7 @@ name_room_symbol(struct name_room *n, struct object *of, const char *raw, const 
 		return 0;
 	pretty = intern_note(n->strings, name);
 	if (*pretty == NULL) {
-		len = demangle(name, n->style, out, sizeof(out));
+		len = demangle_patiently(name, n->style, out, sizeof(out), cut);
 		*ret = len ? name_room_of(n, of, out, len) : name;
 		if (*ret == NULL)
 			return -FMT_E_NOMEM;

@@ -25,6 +25,8 @@ struct name_room {
 		makers;	     /* of code that is made at run time, by the address of its path */
 	size_t made_bytes;   /* of all of them */
 	size_t others_bytes; /* of all objects of others */
+	unsigned others_cut; /* of their names, see demangle_patiently() */
+	unsigned cut;	     /* of all other names */
 	char lost[PATH_MAX]; /* the first whose names there was no room for; empty: none */
 };
 

@@ -209,6 +209,44 @@ hostile_names(void **state)
 	assert_int_equal(demangle("_Z3fooi.cold", DEMANGLE_FULL, out, 12), 0);
 }
 
+/* Without a bound 2^60 steps each, with nothing printed. */
+static void
+slow_names(void **state)
+{
+	char pack[1024] = "_Z1fIDp1AI", conversion[1024] = "_Z";
+	char out[DEMANGLE_OUTPUT_MAX];
+	unsigned cut = 0;
+
+	for (int i = 0; i < 60; i++) {
+		strlcat(pack, "S0_I", sizeof(pack));
+		strlcat(conversion, "cvT_IL_Z", sizeof(conversion));
+	}
+	strlcat(pack, "iiE", sizeof(pack));
+	strlcat(conversion, "1fvEE", sizeof(conversion));
+	for (int i = 0; i < 60; i++) {
+		const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+		const int k = i + 1;
+		char step[8];
+
+		if (k < 36)
+			snprintf(step, sizeof(step), "S%c_E", digits[k]);
+		else
+			snprintf(step, sizeof(step), "S%c%c_E", digits[k / 36], digits[k % 36]);
+		strlcat(pack, step, sizeof(pack));
+		strlcat(conversion, "vEE", sizeof(conversion));
+	}
+	strlcat(pack, "Evv", sizeof(pack));
+	assert_string_equal(brief(pack), pack);
+	assert_string_equal(brief(conversion), conversion);
+	/* Whoever has many of them has no more time, for long names alone. */
+	for (int i = 0; i < 100; i++)
+		assert_int_equal(demangle_patiently(pack, DEMANGLE_SHORT, out, sizeof(out), &cut),
+				 0);
+	assert_true(cut > 0 && cut < 50);
+	assert_true(demangle_patiently("_ZN1n1S4spinEil", DEMANGLE_FULL, out, sizeof(out), &cut));
+	long_names(state);
+}
+
 static void
 random_names(void **state)
 {
@@ -242,6 +280,7 @@ main(void)
 		cmocka_unit_test(short_names_as_filt_has_them),
 		cmocka_unit_test(long_names),
 		cmocka_unit_test(hostile_names),
+		cmocka_unit_test(slow_names),
 		cmocka_unit_test(random_names),
 	};
 
