@@ -209,15 +209,22 @@ read_build_id(struct elf_object *o, size_t nr_phdrs)
 			notes(o, phdr.p_offset, phdr.p_filesz);
 }
 
-/* elf_strptr() reads all of them, and unpacks them, whatever size they claim. */
+/*
+ * elf_strptr() reads all of them, and unpacks them, whatever size they claim. When the last one has no end it looks
+ * through all behind the one asked for, each time.
+ */
 static bool
 names_good(const struct elf_object *o)
 {
+	uint8_t last = 0;
 	GElf_Shdr shdr;
 	Elf_Scn *scn;
 
-	return elf_section(o, o->names_section, &scn, &shdr) && shdr.sh_size <= NAMES_MAX &&
-		!(shdr.sh_flags & SHF_COMPRESSED);
+	if (!elf_section(o, o->names_section, &scn, &shdr) || shdr.sh_size > NAMES_MAX ||
+	    (shdr.sh_flags & SHF_COMPRESSED))
+		return false;
+	return shdr.sh_size == 0 || shdr.sh_offset > o->file_size ||
+		(read_at(o->file, shdr.sh_offset + shdr.sh_size - 1, &last, 1) == 0 && last == 0);
 }
 
 static int

@@ -20,6 +20,7 @@
 #define STUB_NAME_MAX 1024
 #define RELOCATIONS_MAX (1u << 20)
 #define NAMES_MAX (16u << 20) /* bytes of all names made; a browser has one */
+#define VALUES_MAX 256	      /* slots whose bytes are read; glibc has less than a hundred */
 
 struct slot {
 	uint64_t address; /* of the GOT slot */
@@ -40,6 +41,7 @@ struct plt {
 	uint64_t got;	  /* what code of i386 has addresses relative to; 0: not known */
 	bool got_is_told; /* by the dynamic section */
 	uint64_t section; /* .got, which mold's are relative to */
+	size_t values;	  /* slots whose bytes were read */
 	size_t seen;	  /* places with a slot */
 	size_t made;	  /* bytes of names */
 };
@@ -166,7 +168,10 @@ add_slot(struct plt *p, const GElf_Rela *rela, bool is_rela)
 	s->address = rela->r_offset;
 	s->target = resolved ? (uint64_t)rela->r_addend : 0;
 	s->symbol = resolved ? 0 : GELF_R_SYM(rela->r_info);
-	return resolved && !is_rela ? slot_value(p, s->address, &s->target) : 0;
+	/* Each looks through all sections. */
+	return resolved && !is_rela && p->values++ < VALUES_MAX
+		? slot_value(p, s->address, &s->target)
+		: 0;
 }
 
 static int

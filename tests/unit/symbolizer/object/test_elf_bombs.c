@@ -129,13 +129,12 @@ symbols(struct image *m, uint32_t type, const Elf64_Sym *syms, size_t nr, const 
 
 /* CPU seconds that a reader of it takes. Frees it. */
 static double
-cost(struct image *m)
+cost_ended(struct image *m)
 {
 	struct symtab *t, *stubs;
 	struct elf_object *o;
 	clock_t before;
 
-	end(m);
 	before = clock();
 	assert_int_equal(elf_object_open_memory(m->bytes, m->size, &o), 0);
 	t = lab_symtab_of(o, &stubs);
@@ -144,6 +143,13 @@ cost(struct image *m)
 	symtab_free(stubs);
 	free(m->bytes);
 	return (double)(clock() - before) / CLOCKS_PER_SEC;
+}
+
+static double
+cost(struct image *m)
+{
+	end(m);
+	return cost_ended(m);
 }
 
 /* Of four times as much: four times the work and a constant, not sixteen times. */
@@ -301,6 +307,36 @@ test_relocations(void **state)
 	memory_is_bounded();
 }
 
+/* n relocations of i386, each of which adds to what its slot has, and n sections that might have lost it. */
+static double
+slot_values(size_t n)
+{
+	const Elf64_Rel rel = { .r_offset = 16, .r_info = ELF64_R_INFO(0, R_386_IRELATIVE) };
+	struct image m;
+	size_t at;
+
+	begin(&m);
+	put(&m, NULL, -m.size % 8);
+	at = m.size;
+	for (size_t i = 0; i < n; i++)
+		put(&m, &rel, sizeof(rel));
+	section(&m, "", SHT_REL, at, n * sizeof(rel))->sh_entsize = sizeof(rel);
+	for (size_t i = 0; i < n; i++) {
+		section(&m, "", SHT_PROGBITS, 0, 0);
+		m.names.len = 1;
+	}
+	end(&m);
+	((Elf64_Ehdr *)m.bytes)->e_machine = EM_386;
+	return cost_ended(&m);
+}
+
+static void
+test_slot_values(void **state)
+{
+	(void)state;
+	grows_with_size(slot_values, 12000);
+}
+
 /* Bytes that the process has read so far. */
 static uint64_t
 bytes_read(void)
@@ -409,6 +445,33 @@ test_names(void **state)
 	assert_false(has_link(&m));
 }
 
+/* n sections, whose names are n bytes without an end. */
+static double
+endless_names(size_t n)
+{
+	struct image m;
+	size_t at;
+
+	begin(&m);
+	for (size_t i = 0; i < n / 256; i++) {
+		section(&m, "", SHT_PROGBITS, 0, 0);
+		m.names.len = 1;
+	}
+	at = put(&m, NULL, n);
+	memset(m.bytes + at + 1, 'a', n - 1);
+	end(&m);
+	last_section(&m)->sh_offset = at;
+	last_section(&m)->sh_size = n;
+	return cost_ended(&m);
+}
+
+static void
+test_endless_names(void **state)
+{
+	(void)state;
+	grows_with_size(endless_names, 1 << 20);
+}
+
 /* They are few bytes, of which many come. */
 static void
 test_packed_names(void **state)
@@ -469,7 +532,9 @@ main(void)
 		cmocka_unit_test(test_extended_sections),
 		cmocka_unit_test(test_relocations),
 		cmocka_unit_test(test_notes),
+		cmocka_unit_test(test_slot_values),
 		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_endless_names),
 		cmocka_unit_test(test_packed_names),
 		cmocka_unit_test(test_program_headers),
 	};
