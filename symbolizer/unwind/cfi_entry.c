@@ -5,6 +5,8 @@
 #include "symbolizer/unwind/dwarf_pointer.h"
 
 #define LONG_LENGTH UINT32_MAX /* 64-bit DWARF: the length follows */
+/* A CIE is read again for each FDE that follows one of another: its letters and numbers may be of any length. */
+#define CIE_BYTES_MAX (2 * CFI_INITIAL_BYTES_MAX)
 
 /* Length and id. 1; 0: the rest is damaged; -1: a terminator. */
 static int
@@ -133,8 +135,8 @@ cfi_entry_cie(const struct cfi_section *s, size_t offset, struct cfi_cie *ret)
 	if (!span_skip(&b, offset) || entry_head(s, &b, &e) <= 0 || !e.is_cie)
 		return false;
 	b = e.body;
-	if (!span_u8(&b, &version) || (version != 1 && version != 3 && version != 4) ||
-	    !span_string(&b, &letters))
+	if (b.len > CIE_BYTES_MAX || !span_u8(&b, &version) ||
+	    (version != 1 && version != 3 && version != 4) || !span_string(&b, &letters))
 		return false;
 	/* Size of an address, and of a segment selector. */
 	if (version == 4 &&

@@ -516,6 +516,26 @@ test_bounds(void **state)
 	rows = whole;
 }
 
+/* It is read as often as FDEs ask for it. */
+static void
+test_long_cies(void **state)
+{
+	char letters[4000] = "z";
+	struct section s = { 0 };
+	struct cfi_section w;
+	struct cfi_cie cie;
+
+	memset(letters + 1, 'B', 100);
+	put_cie(&s, 1, letters, NULL, 0);
+	w = whole(&s, true);
+	assert_true(cfi_entry_cie(&w, 0, &cie));
+	s.len = 0;
+	memset(letters + 1, 'B', sizeof(letters) - 2);
+	put_cie(&s, 1, letters, NULL, 0);
+	w = whole(&s, true);
+	assert_false(cfi_entry_cie(&w, 0, &cie));
+}
+
 static int
 begin_rows(void **state)
 {
@@ -541,6 +561,7 @@ main(void)
 		cmocka_unit_test(test_narrow),	   cmocka_unit_test(test_refused_encodings),
 		cmocka_unit_test(test_cies),	   cmocka_unit_test(test_debug_frame),
 		cmocka_unit_test(test_cuts),	   cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_long_cies),
 	};
 
 	return cmocka_run_group_tests(tests, begin_rows, forget_rows);
