@@ -47,6 +47,12 @@ load_data(const struct object_places *places, struct object *o, struct elf_objec
 	return error;
 }
 
+static bool
+has_symtab(const struct elf_object *elf, const struct elf_object *debug)
+{
+	return elf_object_has_symtab(elf) || (debug && elf_object_has_symtab(debug));
+}
+
 static int
 load_symbols(struct object *o, struct elf_object *elf, struct elf_object *debug, uint64_t shift)
 {
@@ -55,7 +61,7 @@ load_symbols(struct object *o, struct elf_object *elf, struct elf_object *debug,
 
 	if (b == NULL)
 		return -FMT_E_NOMEM;
-	o->has_symtab = elf_object_has_symtab(elf) || (debug && elf_object_has_symtab(debug));
+	o->has_symtab = has_symtab(elf, debug);
 	error = debug ? elf_object_symbols(debug, shift, b) : 0;
 	if (!error)
 		error = elf_object_symbols(elf, 0, b);
@@ -217,7 +223,7 @@ search_and_load(struct object_search *s, const struct object_known *known, struc
 		}
 		o->owner = owner_of(s);
 		if (!error && known)
-			*ret = known->find(known->arg, o->owner);
+			*ret = known->find(known->arg, o->owner, has_symtab(s->found, debug));
 		if (!error && !*ret)
 			error = read_bounded(s->places, o, s->found, debug);
 		if (s->packed) {

@@ -80,9 +80,12 @@ struct object {
 	int file_fd, names_fd;
 };
 
-/* Objects of the build that the caller has: find returns the one that will do for a file of this owner, or NULL. */
+/*
+ * Objects of the build that the caller has: find returns the one that will do for a file of this owner, with a .symtab
+ * of its own or without, or NULL.
+ */
 struct object_known {
-	struct object *(*find)(void *arg, int64_t owner);
+	struct object *(*find)(void *arg, int64_t owner, bool has_symtab);
 	void *arg;
 };
 

@@ -106,22 +106,6 @@ mapped_names(struct mapped_objects *m, struct mapped_object *s, const char *path
 	return s->path == NULL || s->dso == NULL ? -FMT_E_NOMEM : 0;
 }
 
-/*
- * Of one build there may be two files, one of them stripped. Has the other path been looked at whose
- * file this is?
- */
-static bool
-is_the_best(const struct mapped_objects *m, const struct object *loaded,
-	    const struct mapped_object *s)
-{
-	if (loaded->has_symtab)
-		return true;
-	for (size_t i = 0; i < m->nr_mapped; i++)
-		if (m->mapped[i].object == loaded && m->mapped[i].path == s->path)
-			return true;
-	return false;
-}
-
 /* Another file of a build goes before: it serves all maps from here on. */
 static void
 replace_loaded(struct mapped_objects *m, struct object *loaded, struct object *better)
@@ -148,7 +132,7 @@ struct looked_for {
  * of files of others, and goes before what came with the recording.
  */
 static struct object *
-find_known(void *arg, int64_t owner)
+find_known(void *arg, int64_t owner, bool has_symtab)
 {
 	struct looked_for *l = arg;
 	const struct buildid *id = &l->s->key.build_id;
@@ -157,7 +141,8 @@ find_known(void *arg, int64_t owner)
 	l->loaded = find_loaded(l->m, id, owner);
 	if (owner == OBJECT_STORED && trusted)
 		return l->loaded = trusted;
-	return l->loaded && is_the_best(l->m, l->loaded, l->s) ? l->loaded : NULL;
+	/* Of one build there may be two files, one of them stripped. */
+	return l->loaded && (l->loaded->has_symtab || !has_symtab) ? l->loaded : NULL;
 }
 
 /* Keeps a new object that was found for s, if it is better than that of its build and owner. */
@@ -200,7 +185,7 @@ mapped_load(struct mapped_objects *m, struct mapped_object *s, const struct task
 	s->tried = true;
 	s->tried_at = m->nr_objects;
 	if (tried ||
-	    (loaded && is_the_best(m, loaded, s) && !object_search_is_others(m->places, wanted))) {
+	    (loaded && loaded->has_symtab && !object_search_is_others(m->places, wanted))) {
 		s->object = loaded;
 		return 0;
 	}

@@ -815,6 +815,32 @@ stripped_twin(void **state)
 	assert_string_equal(f.symbol, "hidden_one");
 }
 
+/* Stripped files of one build: none has more than the first, and it alone is read. */
+static void
+stripped_copies(void **state)
+{
+	struct map_object o;
+	struct task_map map;
+	uint64_t before;
+	char path[32];
+
+	lab_build("long", "int main(void) { return 0; }\n__asm__(\".skip 8 << 20\");", 0, "-s");
+	lab_map(lab_path("long"), START, &o, &map);
+	before = bytes_read();
+	user(&map, START + 0x100, false);
+	assert_true(bytes_read() - before > 8 << 20);
+	before = bytes_read();
+	for (uint32_t i = 0; i < 20; i++) {
+		snprintf(path, sizeof(path), "long%u", i);
+		lab_run("cp long %s", path);
+		o.path = lab_keep(lab_path(path));
+		o.index = i + 1;
+		user(&map, START + 0x100, false);
+	}
+	print_message("# twenty copies: %" PRIu64 " KiB read\n", (bytes_read() - before) >> 10);
+	assert_true(bytes_read() - before < 8 << 20);
+}
+
 /* This very process: libc by its own map, at the address that the loader gave. */
 static void
 a_living_process(void **state)
@@ -1214,6 +1240,7 @@ main(void)
 		T(long_files_by_checksum),
 		T(stripped_files_blame_nobody),
 		T(stripped_twin),
+		T(stripped_copies),
 		T(a_living_process),
 		T(debug_file_alone),
 		T(surrogate),
