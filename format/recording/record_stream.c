@@ -297,6 +297,7 @@ take_records(struct record_stream *s, const struct block *block)
 	error = columns ? take_columns(s, b, block) : take_bytes(s, b, block->payload);
 	if (!error && b->nr > 0)
 		error = stream_batch_sort(s, b);
+	stream_columns_pay(s, b);
 	if (!error && (b->nr > 0 || b->together))
 		error = heap_push(s, b);
 	if (error || (b->nr == 0 && !b->together))

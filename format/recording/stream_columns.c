@@ -12,6 +12,9 @@
 
 #include "format/bytes/array.h"
 
+#define LOOKS_EACH                                                                                 \
+	32 /* at each record, on the average; blocks of one session overlap a few others */
+
 /* --- what the sources are ---------------------------------------------------------------- */
 
 static bool
@@ -269,7 +272,20 @@ touch_by(struct record_stream *s, const struct perf_record *r)
 	}
 }
 
-/* By the records of one batch that are still to be given, up to the last sample of b. */
+void
+stream_columns_pay(struct record_stream *s, const struct batch *b)
+{
+	const struct columns_view_sample *samples;
+
+	s->looks_left += LOOKS_EACH * b->nr;
+	if (b->view)
+		s->looks_left += LOOKS_EACH * columns_view_samples(b->view, &samples);
+}
+
+/*
+ * By the records of one batch that are still to be given, up to the last sample of b. Where many blocks overlap many
+ * records that is much to look at: it is not known then, which is as if it were for all.
+ */
 static int
 touch_by_batch(struct record_stream *s, const struct batch *of, const struct batch *b)
 {
@@ -278,6 +294,9 @@ touch_by_batch(struct record_stream *s, const struct batch *of, const struct bat
 		struct span rest = span_of(of->bytes + e->offset, of->len - e->offset), record;
 		int r = 0;
 
+		if (s->looks_left == 0)
+			return 1;
+		s->looks_left--;
 		if (e->event == EVENT_SAMPLE || e->event == EVENT_BAD)
 			continue;
 		if (perf_record_next(&rest, &record) > 0 &&

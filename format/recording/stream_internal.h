@@ -81,6 +81,7 @@ struct record_stream {
 		uint64_t *v;
 		size_t nr, cap;
 	} processes, threads;
+	uint64_t looks_left; /* at records, for that */
 	record_stream_owner_fn *owner;
 	void *owner_arg;
 	size_t *runs;
@@ -151,6 +152,8 @@ int stream_batch_sort(struct record_stream *s, struct batch *b);
  * -FMT_E_CORRUPT. What it did to b is undone by stream_batch_drop_columns().
  */
 int stream_columns_take(struct record_stream *s, struct batch *b, const struct block *block);
+/* It came into the heap: so many more records may be looked at in order to settle others. */
+void stream_columns_pay(struct record_stream *s, const struct batch *b);
 /*
  * Nothing older than its first sample is still to be given, and what may come will be younger than
  * its last one (or !complete): decides which of them are given together, and makes entries of the

@@ -4,6 +4,7 @@
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "format/recording/record_stream.h"
 
@@ -277,14 +278,73 @@ test_memory(void **state)
 	buf_done(&b);
 }
 
+/* n blocks of samples from before n records until after them. Returns the CPU seconds, and the order of all. */
+static double
+overlapping_blocks(unsigned int n)
+{
+	const struct recording_writer_options options = { .block_bytes = 0 };
+	struct recording_meta *meta = maker_meta(3);
+	struct memory_file f = { 0 };
+	struct recording_reader *r;
+	struct recording_writer *w;
+	struct record_stream *s;
+	struct stream_record rec;
+	uint64_t samples = 0, comms = 0;
+	struct buf b;
+	clock_t before;
+
+	buf_init(&b);
+	assert_int_equal(recording_writer_open(memory_sink(&f), meta, &options, &w, NULL), 0);
+	for (uint32_t i = 0; i < 20 * n; i++) {
+		buf_clear(&b);
+		maker_comm(&b, 0, 1000000, 100000 + i, "x");
+		assert_int_equal(recording_writer_records(w, buf_span(&b), NULL, NULL), 0);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		buf_clear(&b);
+		for (uint32_t k = 0; k < 60; k++)
+			maker_sample(&b, 1, k < 30 ? 1 + i : 2000000 + i, 60 * i + k);
+		assert_int_equal(recording_writer_flush(w, NULL), 0);
+		assert_int_equal(recording_writer_records(w, buf_span(&b), NULL, NULL), 0);
+	}
+	assert_int_equal(recording_writer_close(w, 0, NULL), 0);
+	recording_meta_free(meta);
+	buf_done(&b);
+	before = clock();
+	assert_int_equal(recording_reader_open(io_source_memory(f.p, f.n), &r, NULL), 0);
+	assert_int_equal(record_stream_open(r, &s), 0);
+	record_stream_columns(s, NULL, NULL);
+	while (record_stream_next(s, &rec, NULL) > 0) {
+		comms += rec.record && rec.record->type == REC_COMM;
+		if (rec.columns && rec.sample == STREAM_TOGETHER)
+			continue;
+		samples += rec.columns != NULL;
+	}
+	assert_int_equal(comms, 20 * n);
+	assert_int_equal(record_stream_stats(s)->samples, 60 * n);
+	print_message("# %u blocks: %ju of %u samples in order\n", n, (uintmax_t)samples, 60 * n);
+	record_stream_close(s);
+	recording_reader_close(r);
+	memory_file_done(&f);
+	return (double)(clock() - before) / CLOCKS_PER_SEC;
+}
+
+static void
+test_overlaps(void **state)
+{
+	double few = overlapping_blocks(300), many = overlapping_blocks(1200);
+
+	print_message("# %.3f s, four times as many: %.3f s\n", few, many);
+	assert_true(many < 8 * few + 0.5);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_everything_comes),
-		cmocka_unit_test(test_window),
-		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_order),	 cmocka_unit_test(test_everything_comes),
+		cmocka_unit_test(test_window),	 cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_overlaps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
