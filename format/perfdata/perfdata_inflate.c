@@ -10,12 +10,16 @@
 /* More than the largest record, so that there is always room to unpack into. */
 #define ROOM_BYTES (256u << 10)
 #define FRAME_MAGIC 0xfd2fb528u
+/* Of all that was packed. What samples become is ten to fifty times as much; what they are read into is on a disk. */
+#define UNPACKED_RATIO 256
+#define UNPACKED_FREE (UINT64_C(64) << 20)
 
 struct perfdata_inflate {
 	ZSTD_DCtx *zstd;
 	ZSTD_inBuffer in;
-	bool broken;	/* until a frame begins */
-	size_t at, end; /* unpacked and not yet taken: room[at..end) */
+	bool broken;		   /* until a frame begins */
+	uint64_t packed, unpacked; /* bytes so far */
+	size_t at, end;		   /* unpacked and not yet taken: room[at..end) */
 	uint8_t room[ROOM_BYTES];
 };
 
@@ -60,6 +64,7 @@ perfdata_inflate_put(struct perfdata_inflate *z, struct span payload)
 		z->broken = false;
 	}
 	z->in = (ZSTD_inBuffer){ payload.p, payload.len, 0 };
+	z->packed += payload.len;
 	return 0;
 }
 
@@ -94,6 +99,9 @@ unpack(struct perfdata_inflate *z)
 			break;
 	} while (out.pos == before);
 	z->end = out.pos;
+	z->unpacked += out.pos - before;
+	if (z->unpacked > UNPACKED_FREE + UNPACKED_RATIO * z->packed)
+		return perfdata_inflate_fail(z, -FMT_E_TOO_BIG);
 	return out.pos > before;
 }
 

@@ -28,7 +28,8 @@ int perfdata_inflate_put(struct perfdata_inflate *z, struct span payload);
 
 /*
  * The next whole record, good until the next call: 1, 0 (more payload is needed),
- * -FMT_E_DECOMPRESS, -FMT_E_CORRUPT (it is no record: where the next one begins is not known).
+ * -FMT_E_DECOMPRESS, -FMT_E_CORRUPT (it is no record: where the next one begins is not known),
+ * -FMT_E_TOO_BIG (all of it becomes more than any recording does).
  * After an error the rest of the payload is dropped.
  */
 int perfdata_inflate_next(struct perfdata_inflate *z, struct span *ret);

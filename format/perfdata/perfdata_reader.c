@@ -261,7 +261,8 @@ next_packed(struct perfdata_reader *r, struct perfdata_item *ret)
 	if (more < 0)
 		perfdata_skip(r, &r->health.unpacked_failed, ret->offset,
 			      more == -FMT_E_CORRUPT ? "no record is what was unpacked, type"
-						     : "damaged packed record, type",
+				      : more == -FMT_E_TOO_BIG ? "too much is packed, type"
+							       : "damaged packed record, type",
 			      ret->id);
 	r->unpacking = false;
 	return 0;

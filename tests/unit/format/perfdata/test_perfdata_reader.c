@@ -722,6 +722,39 @@ test_packed_strange(void **state)
 	buf_done(&b);
 }
 
+/* 240 MiB of one record, which zstd packs a thousand times. */
+static void
+test_packed_bomb(void **state)
+{
+	struct maker_zstd *z = maker_zstd_new();
+	struct buf b = { 0 }, raw = { 0 };
+	struct perfdata_item item;
+	struct perfdata_reader *r;
+	uint64_t bytes = 0;
+	size_t packed;
+
+	maker_pipe(&b);
+	maker_attr_record(&b, 64, 0, 1, 1);
+	packed = b.len;
+	maker_head(&raw, 9, 0, 32 << 10);
+	buf_zero(&raw, (32 << 10) - 8);
+	for (int i = 0; i < 7680; i++)
+		maker_packed(&b, z, 83, raw.p, raw.len);
+	packed = b.len - packed;
+	maker_word_sample(&b, 1, 30, 3);
+	r = open_buf(&b);
+	while (perfdata_reader_next(r, &item, NULL) > 0)
+		bytes += item.bytes.len;
+	print_message("# %zu KiB were packed, %ju KiB came\n", packed >> 10,
+		      (uintmax_t)(bytes >> 10));
+	assert_true(bytes < (64 << 20) + 256 * packed + (1 << 20));
+	assert_true(perfdata_reader_health(r)->unpacked_failed > 0);
+	perfdata_reader_close(r);
+	maker_zstd_free(z);
+	buf_done(&raw);
+	buf_done(&b);
+}
+
 /* --- damage ------------------------------------------------------------------------------ */
 
 static void
@@ -962,6 +995,7 @@ main(void)
 		cmocka_unit_test(test_packed),
 		cmocka_unit_test(test_packed_damaged),
 		cmocka_unit_test(test_packed_strange),
+		cmocka_unit_test(test_packed_bomb),
 		cmocka_unit_test(test_odd_records),
 		cmocka_unit_test(test_every_cut),
 		cmocka_unit_test(test_every_bit),
