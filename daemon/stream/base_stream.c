@@ -353,29 +353,17 @@ tell_outage(struct base_stream *b)
 	log_warning("writing is suspended, samples are lost: %s", why);
 }
 
-/* Whom a line of the session's names: "process 7 of user 1000: ..." */
-static uint32_t
-user_of(const char *line)
-{
-	const char *user = strstr(line, " user ");
-	unsigned int uid;
-
-	return user && sscanf(user, " user %u", &uid) == 1 ? uid : LOG_NO_USER;
-}
-
 /* What came up while recording: said once, by the session. */
 static void
 tell_news(const struct base_stream *b)
 {
-	char line[256];
+	struct news_line line;
 
 	while (session_thread_opened(b->now->thread) &&
-	       session_news(session_thread_session(b->now->thread), line, sizeof(line))) {
-		const uint32_t uid = user_of(line);
-
-		log_user_warning(uid, uid == LOG_NO_USER ? LOG_A_MINUTE : LOG_USER_A_MINUTE, "%s",
-				 line);
-	}
+	       session_news(session_thread_session(b->now->thread), &line))
+		log_user_warning(line.uid,
+				 line.uid == LOG_NO_USER ? LOG_A_MINUTE : LOG_USER_A_MINUTE, "%s",
+				 line.text);
 }
 
 static void

@@ -14,28 +14,34 @@ news_init(struct news *n)
 }
 
 void
-news_put(struct news *n, const char *line)
+news_put(struct news *n, uint32_t uid, const char *text)
 {
+	struct news_line *line;
+
 	(void)pthread_mutex_lock(&n->lock);
-	if (n->nr < NEWS_LINES)
-		(void)strlcpy(n->lines[(n->first + n->nr++) % NEWS_LINES], line, NEWS_BYTES);
-	else
+	if (n->nr < NEWS_LINES) {
+		line = &n->lines[(n->first + n->nr++) % NEWS_LINES];
+		line->uid = uid;
+		(void)strlcpy(line->text, text, sizeof(line->text));
+	} else {
 		n->left_out++;
+	}
 	(void)pthread_mutex_unlock(&n->lock);
 }
 
 bool
-news_take(struct news *n, char *line, size_t cap)
+news_take(struct news *n, struct news_line *ret)
 {
 	bool any = true;
 
 	(void)pthread_mutex_lock(&n->lock);
 	if (n->nr) {
-		(void)strlcpy(line, n->lines[n->first], cap);
+		*ret = n->lines[n->first];
 		n->first = (n->first + 1) % NEWS_LINES;
 		n->nr--;
 	} else if (n->left_out) {
-		(void)snprintf(line, cap, "%llu more messages of this kind",
+		ret->uid = NEWS_NO_USER;
+		(void)snprintf(ret->text, sizeof(ret->text), "%llu more messages of this kind",
 			       (unsigned long long)n->left_out);
 		n->left_out = 0;
 	} else {

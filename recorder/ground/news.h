@@ -14,17 +14,23 @@
 
 #define NEWS_LINES 16
 #define NEWS_BYTES 256
+#define NEWS_NO_USER UINT32_MAX /* as LOG_NO_USER, TASK_USER_UNKNOWN */
+
+struct news_line {
+	uint32_t uid; /* whose processes cause it, or NEWS_NO_USER */
+	char text[NEWS_BYTES];
+};
 
 struct news {
 	pthread_mutex_t lock;
-	char lines[NEWS_LINES][NEWS_BYTES];
+	struct news_line lines[NEWS_LINES];
 	size_t first, nr;
 	uint64_t left_out;
 };
 
 void news_init(struct news *n);
-void news_put(struct news *n, const char *line);
+void news_put(struct news *n, uint32_t uid, const char *text);
 /* The oldest line. False: there is none. */
-bool news_take(struct news *n, char *line, size_t cap);
+bool news_take(struct news *n, struct news_line *ret);
 
 #endif

@@ -161,7 +161,7 @@ helper_pool_open(struct helper_pool *p, const struct helper_work *work, struct h
 			       "cannot start a helper process (%s): names of earlier processes "
 			       "and of files may be missing",
 			       why_not(r));
-		news_put(&p->news, line);
+		news_put(&p->news, NEWS_NO_USER, line);
 		p->unanswered++;
 	}
 	p->refused = r < 0;
@@ -188,7 +188,7 @@ helper_pool_note(struct helper_pool *p, const struct left *l, const char *what, 
 		       "process %d%s: %s did not answer for %u s: not read again for %u s",
 		       (int)l->pid, user, what, (unsigned)(waited_ns / SECOND_NS),
 		       (unsigned)(for_ns / SECOND_NS));
-	news_put(&p->news, line);
+	news_put(&p->news, l->uid, line);
 }
 
 /* For how long it is; 0: it was already. Under lock. */
@@ -289,7 +289,7 @@ helper_pool_unanswered(struct helper_pool *p)
 }
 
 bool
-helper_pool_news(struct helper_pool *p, char *text, size_t cap)
+helper_pool_news(struct helper_pool *p, struct news_line *ret)
 {
-	return news_take(&p->news, text, cap);
+	return news_take(&p->news, ret);
 }

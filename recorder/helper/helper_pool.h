@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "recorder/ground/news.h"
 #include "recorder/helper/helper.h"
 #include "recorder/host/shunned.h"
 
@@ -59,6 +60,6 @@ bool helper_pool_late(struct helper_pool *p, pid_t pid, uint32_t uid, uint64_t t
 uint64_t helper_pool_unanswered(struct helper_pool *p);
 
 /* What there is to tell since the last call, one line a time. False: nothing. */
-bool helper_pool_news(struct helper_pool *p, char *text, size_t cap);
+bool helper_pool_news(struct helper_pool *p, struct news_line *ret);
 
 #endif

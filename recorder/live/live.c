@@ -478,10 +478,9 @@ live_unanswered(struct live *l)
 }
 
 bool
-live_news(struct live *l, char *text, size_t cap)
+live_news(struct live *l, struct news_line *ret)
 {
-	return helper_pool_news(l->pool, text, cap) ||
-		(l->objects && live_objects_news(l->objects, text, cap));
+	return helper_pool_news(l->pool, ret) || (l->objects && live_objects_news(l->objects, ret));
 }
 
 void

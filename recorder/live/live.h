@@ -27,6 +27,7 @@
 #include "format/model/task_model.h"
 #include "format/record/event_set.h"
 #include "format/recording/recording_writer.h"
+#include "recorder/ground/news.h"
 #include "recorder/ground/session_options.h"
 
 struct kallsyms;
@@ -104,7 +105,7 @@ void live_allow_objects(struct live *l, uint64_t bytes);
 void live_finish(struct live *l);
 
 /* One line about what did not answer since the last call, for people. False: nothing. */
-bool live_news(struct live *l, char *text, size_t cap);
+bool live_news(struct live *l, struct news_line *ret);
 
 /*
  * Begins another file: emit() gets the state as the model has it, piece by piece, for its STATE

@@ -131,7 +131,7 @@ tell_failed(struct live_objects *o)
 			       "objects are not stored: %llu more since that was told: %.160s",
 			       (unsigned long long)o->failed, o->store.dir);
 	if (o->failed)
-		news_put(&o->news, line);
+		news_put(&o->news, NEWS_NO_USER, line);
 	o->failed = 0;
 }
 
@@ -244,7 +244,7 @@ note_trouble(struct live_objects *o, const struct helper_object *at)
 			       : rc == -EPERM	  ? "not a directory of this user's alone"
 						  : strerror(-rc),
 		       o->store.dir);
-	news_put(&o->news, line);
+	news_put(&o->news, NEWS_NO_USER, line);
 }
 
 static void
@@ -345,7 +345,7 @@ live_objects_finish(struct live_objects *o, uint64_t until_ns)
 }
 
 bool
-live_objects_news(struct live_objects *o, char *text, size_t cap)
+live_objects_news(struct live_objects *o, struct news_line *ret)
 {
-	return news_take(&o->news, text, cap);
+	return news_take(&o->news, ret);
 }

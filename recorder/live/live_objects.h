@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "format/bytes/buildid.h"
+#include "recorder/ground/news.h"
 #include "recorder/ground/session_options.h"
 
 struct helper;
@@ -63,6 +64,6 @@ void live_objects_allow(struct live_objects *o, uint64_t bytes);
 void live_objects_finish(struct live_objects *o, uint64_t until_ns);
 
 /* What there is to tell since the last call. False: nothing. */
-bool live_objects_news(struct live_objects *o, char *text, size_t cap);
+bool live_objects_news(struct live_objects *o, struct news_line *ret);
 
 #endif

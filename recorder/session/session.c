@@ -542,9 +542,9 @@ session_notes(const struct session *s)
 }
 
 bool
-session_news(struct session *s, char *line, size_t cap)
+session_news(struct session *s, struct news_line *ret)
 {
-	return writer_news(s->writer, line, cap);
+	return writer_news(s->writer, ret);
 }
 
 int

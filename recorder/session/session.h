@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "recorder/ground/news.h"
 #include "recorder/ground/session_error.h"
 #include "recorder/ground/session_options.h"
 #include "recorder/ground/session_stats.h"
@@ -156,7 +157,7 @@ const char *session_notes(const struct session *s);
  * A line that came up while recording, of what was refused to whom, once each; call it about once
  * a second. Safe from any thread. False: there is none.
  */
-bool session_news(struct session *s, char *line, size_t cap);
+bool session_news(struct session *s, struct news_line *ret);
 
 /* Wait status of the command, as waitpid(2) gives it; -1: none or not ended. */
 int session_command_status(const struct session *s);

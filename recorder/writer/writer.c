@@ -431,13 +431,13 @@ writer_failed(const struct writer *w)
 void
 writer_tell(struct writer *w, const char *line)
 {
-	news_put(&w->news, line);
+	news_put(&w->news, NEWS_NO_USER, line);
 }
 
 bool
-writer_news(struct writer *w, char *line, size_t cap)
+writer_news(struct writer *w, struct news_line *ret)
 {
-	return news_take(&w->news, line, cap);
+	return news_take(&w->news, ret);
 }
 
 void
@@ -472,7 +472,7 @@ int
 writer_finish(struct writer *w, struct session_error *error)
 {
 	struct fmt_where where = { 0 };
-	char line[NEWS_BYTES];
+	struct news_line line;
 	bool whole = false;
 	int r;
 
@@ -492,8 +492,8 @@ writer_finish(struct writer *w, struct session_error *error)
 	/* Here, and not where it is freed: to close somebody's file may take its time. */
 	out_file_abandon(&w->file, NULL);
 	live_finish(w->options.live);
-	while (live_news(w->options.live, line, sizeof(line)))
-		news_put(&w->news, line);
+	while (live_news(w->options.live, &line))
+		news_put(&w->news, line.uid, line.text);
 	r = w->error;
 	if (whole)
 		return session_fail(error, -ENOMEM,

@@ -14,6 +14,7 @@
 
 #include "format/block/recording_meta.h"
 #include "format/bytes/io.h"
+#include "recorder/ground/news.h"
 #include "recorder/ground/session_error.h"
 #include "recorder/ground/session_stats.h"
 
@@ -48,7 +49,7 @@ int writer_open(const struct writer_options *options, struct writer **ret,
 void writer_tell(struct writer *w, const char *line);
 
 /* A line for people since the last call. Safe from any thread. False: none. */
-bool writer_news(struct writer *w, char *line, size_t cap);
+bool writer_news(struct writer *w, struct news_line *ret);
 
 /* A STATE block of these records, before the thread starts. */
 int writer_state(struct writer *w, struct span records, struct session_error *error);

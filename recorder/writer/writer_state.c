@@ -35,7 +35,7 @@ tell_over(struct writer *w, uint32_t uid, struct writer_over *over)
 		       "side-band of %s is over its budget: maps, names and tasks are left out",
 		       who);
 	if (!over->told)
-		news_put(&w->news, line);
+		news_put(&w->news, uid, line);
 	over->told = over->noted = true;
 	return writer_note(w, line);
 }
@@ -44,14 +44,14 @@ static int
 take_news(struct writer *w)
 {
 	uint64_t unanswered = live_unanswered(w->options.live);
-	char line[NEWS_BYTES];
+	struct news_line line;
 	int r = 0;
 
 	if (unanswered)
 		writer_count(w, UINT32_MAX, LOSS_UNANSWERED, unanswered);
-	while (live_news(w->options.live, line, sizeof(line))) {
-		news_put(&w->news, line);
-		r = r < 0 ? r : writer_note(w, line);
+	while (live_news(w->options.live, &line)) {
+		news_put(&w->news, line.uid, line.text);
+		r = r < 0 ? r : writer_note(w, line.text);
 	}
 	for (size_t i = 0; i < w->stats.nr_over && r == 0; i++)
 		if (w->over[i].here && !w->over[i].noted)
@@ -154,7 +154,7 @@ tell_unscanned(struct writer *w)
 	static const char line[] = "the scan of /proc was not over when the file ended: samples of "
 				   "processes that it had not reached have no names";
 
-	news_put(&w->news, line);
+	news_put(&w->news, NEWS_NO_USER, line);
 	return writer_note(w, line);
 }
 

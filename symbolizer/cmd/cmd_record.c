@@ -73,10 +73,10 @@ print_notes(const char *notes)
 static void
 print_news(struct session *s)
 {
-	char line[256];
+	struct news_line line;
 
-	while (session_news(s, line, sizeof(line)))
-		say(line, strlen(line));
+	while (session_news(s, &line))
+		say(line.text, strlen(line.text));
 }
 
 /* out: what it was about, where it was about a file; NULL: there is none. */

@@ -196,16 +196,17 @@ static void
 as_root(void)
 {
 	struct helper_pool *p = helper_pool_new();
-	char news[256];
+	struct news_line news;
 	struct helper *h;
 
 	refused_call(SYS_capset);
 	assert_int_equal(rights_of_worker(0), -EPERM);
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(helper_pool_open(p, &work, &h), -EPERM);
-	assert_true(helper_pool_news(p, news, sizeof(news)));
-	assert_non_null(strstr(news, "cannot give up the capabilities"));
-	assert_false(helper_pool_news(p, news, sizeof(news)));
+	assert_true(helper_pool_news(p, &news));
+	assert_non_null(strstr(news.text, "cannot give up the capabilities"));
+	assert_int_equal(news.uid, NEWS_NO_USER);
+	assert_false(helper_pool_news(p, &news));
 	helper_pool_free(p);
 }
 
@@ -312,7 +313,8 @@ static void
 test_left_behind(void **state)
 {
 	struct helper_pool *p = helper_pool_new();
-	char news[256], user[32], answer[16];
+	char user[32], answer[16];
+	struct news_line news;
 	struct helper *h;
 
 	snprintf(user, sizeof(user), "user %u", (unsigned)getuid());
@@ -320,7 +322,7 @@ test_left_behind(void **state)
 	assert_int_equal(helper_pool_open(p, &work, &h), 0);
 	helper_pool_abandon(p, h, getpid(), getuid(), shunned_device(8, 1), "a file");
 	assert_int_equal(helper_pool_unanswered(p), 1);
-	assert_false(helper_pool_news(p, news, sizeof(news)));
+	assert_false(helper_pool_news(p, &news));
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(helper_pool_open(p, &work, &h), 0);
 		assert_int_equal(helper_send(h, "c", 1, "", 0), 0);
@@ -332,10 +334,10 @@ test_left_behind(void **state)
 	}
 	assert_int_equal(helper_pool_unanswered(p), 2);
 	assert_int_equal(helper_pool_unanswered(p), 0);
-	assert_true(helper_pool_news(p, news, sizeof(news)));
-	assert_non_null(strstr(news, user));
-	assert_non_null(strstr(news, "a file"));
-	assert_false(helper_pool_news(p, news, sizeof(news)));
+	assert_true(helper_pool_news(p, &news));
+	assert_non_null(strstr(news.text, user));
+	assert_non_null(strstr(news.text, "a file"));
+	assert_false(helper_pool_news(p, &news));
 	helper_pool_free(p);
 }
 
@@ -345,7 +347,7 @@ test_late(void **state)
 {
 	const uint64_t most_ns = HELPER_PATIENCE_NS / 2 - 1;
 	struct helper_pool *p = helper_pool_new();
-	char news[256];
+	struct news_line news;
 
 	for (uint32_t uid = 5001; uid < 5009; uid++) {
 		assert_false(helper_pool_late(p, 1, uid, most_ns, "a file"));
@@ -356,11 +358,12 @@ test_late(void **state)
 	for (int i = 0; i < 1000; i++)
 		assert_false(helper_pool_late(p, 4, 5003, HELPER_LATE_NS - 1, "a file"));
 	assert_int_equal(helper_pool_unanswered(p), 0);
-	assert_false(helper_pool_news(p, news, sizeof(news)));
+	assert_false(helper_pool_news(p, &news));
 	assert_true(helper_pool_late(p, 4, 5003, HELPER_LATE_NS, "a file"));
 	assert_int_equal(helper_pool_unanswered(p), 1);
-	assert_true(helper_pool_news(p, news, sizeof(news)));
-	assert_non_null(strstr(news, "process 4 of user 5003"));
+	assert_true(helper_pool_news(p, &news));
+	assert_non_null(strstr(news.text, "process 4 of user 5003"));
+	assert_int_equal(news.uid, 5003);
 	/* It begins anew, for the others it goes on. */
 	assert_false(helper_pool_late(p, 5, 5003, most_ns, "a file"));
 	assert_true(helper_pool_late(p, 6, 5004, HELPER_LATE_NS, "a file"));

@@ -252,7 +252,7 @@ our_disk_is_told_of(void **state)
 	struct live_objects *o = live_objects_new(pool, &options);
 	const struct helper_offers offers = { .kind = HELPER_OFFER, .all = true };
 	struct helper *files;
-	char line[NEWS_BYTES];
+	struct news_line line;
 	int pair[2];
 
 	(void)state;
@@ -268,19 +268,19 @@ our_disk_is_told_of(void **state)
 	/* It was passed on. */
 	find_mapped(files, 20, 1024, OFFER_NONE);
 	live_objects_finish(o, host_now_ns() + UINT64_C(1000000) * LONG_MS);
-	assert_true(live_objects_news(o, line, sizeof(line)));
-	assert_non_null(strstr(line, "objects are not stored: File too large: "));
-	assert_true(live_objects_news(o, line, sizeof(line)));
-	assert_non_null(strstr(line, "objects are not stored: 2 more since that was told"));
-	assert_false(live_objects_news(o, line, sizeof(line)));
+	assert_true(live_objects_news(o, &line));
+	assert_non_null(strstr(line.text, "objects are not stored: File too large: "));
+	assert_true(live_objects_news(o, &line));
+	assert_non_null(strstr(line.text, "objects are not stored: 2 more since that was told"));
+	assert_false(live_objects_news(o, &line));
 	/* Another file of the recording has the same trouble, which is no news. */
 	live_objects_begin_file(o);
 	assert_int_equal(live_objects_connect(o, files, true), 0);
 	find_mapped(files, 24, FILE_BYTES_MAX + 1024, OFFER_PASSED);
 	live_objects_finish(o, host_now_ns() + UINT64_C(1000000) * LONG_MS);
-	assert_true(live_objects_news(o, line, sizeof(line)));
-	assert_non_null(strstr(line, "objects are not stored: 1 more since that was told"));
-	assert_false(live_objects_news(o, line, sizeof(line)));
+	assert_true(live_objects_news(o, &line));
+	assert_non_null(strstr(line.text, "objects are not stored: 1 more since that was told"));
+	assert_false(live_objects_news(o, &line));
 	live_objects_free(o);
 	/* Nobody takes what is passed on: that is not forgotten. */
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
