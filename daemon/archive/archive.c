@@ -72,6 +72,7 @@ update_limits(struct archive *a)
 		a->limits.max_use % CONFIG_PERCENT_ALL * a->captures_share / CONFIG_PERCENT_ALL;
 	if (a->limits.max_captures == 0)
 		a->limits.max_captures = 1;
+	a->limits.max_capture_files = ARCHIVE_CAPTURE_FILES;
 	a->objects_share = a->limits.max_use / CONFIG_PERCENT_ALL * a->objects_per;
 	a->unit = v.f_frsize > UNIT_MIN ? v.f_frsize : UNIT_MIN;
 	if (a->unit > UNIT_MAX)

@@ -30,6 +30,8 @@
 #define ARCHIVE_MODE 0640
 #define ARCHIVE_MODE_HIDDEN 0600
 #define ARCHIVE_DIR_MODE 0750
+/* Captures that there may be: a member makes them as small as he likes, and each is 200 bytes of memory, twice in a scan. */
+#define ARCHIVE_CAPTURE_FILES 4096
 /* Labels of members are marked by the sticky bit, which means nothing else in a directory of one owner. */
 #define ARCHIVE_MEMBERS_MODE S_ISVTX
 

@@ -82,10 +82,25 @@ capture_bytes(const struct archive *a)
 	return n;
 }
 
+/* That could be deleted. */
+static uint64_t
+capture_files(const struct archive *a)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < a->nr; i++)
+		n += a->files[i].kind == RETENTION_CAPTURE && !a->files[i].pinned &&
+			!a->files[i].stuck;
+	return n;
+}
+
 static bool
 captures_fit(const struct archive *a, uint64_t need)
 {
-	return !a->limits.max_captures || capture_bytes(a) + need <= a->limits.max_captures;
+	const struct retention_limits *l = &a->limits;
+
+	return (!l->max_captures || capture_bytes(a) + need <= l->max_captures) &&
+		(!l->max_capture_files || capture_files(a) <= l->max_capture_files);
 }
 
 static bool

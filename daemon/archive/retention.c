@@ -105,8 +105,9 @@ retention_fits(const struct plan *p, uint64_t freed, uint64_t need)
 
 /* What there still is, while the plan goes through the files. */
 struct left {
-	uint64_t segments; /* that may be deleted */
-	uint64_t captures; /* bytes, with those that are needed for one */
+	uint64_t segments;	/* that may be deleted */
+	uint64_t captures;	/* bytes, with those that are needed for one */
+	uint64_t capture_files; /* that may be deleted */
 };
 
 static bool
@@ -129,7 +130,9 @@ overdue(const struct retention_question *q, const struct retention_file *f, stru
 	}
 	if (f->kind == RETENTION_CAPTURE) {
 		goes |= f->bytes && !captures_fit(q, left->captures);
+		goes |= l->max_capture_files && left->capture_files > l->max_capture_files;
 		left->captures -= goes ? f->bytes : 0;
+		left->capture_files -= goes;
 	}
 	return goes;
 }
@@ -146,6 +149,16 @@ capture_bytes(const struct retention_question *q, bool all)
 		if (f->capturing || (f->kind == RETENTION_CAPTURE && (all || !deletable(f))))
 			n = retention_add(n, f->bytes);
 	}
+	return n;
+}
+
+static uint64_t
+capture_files(const struct retention_question *q, const size_t *deletable_ones, size_t nr)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		n += q->files[deletable_ones[i]].kind == RETENTION_CAPTURE;
 	return n;
 }
 
@@ -171,7 +184,8 @@ retention_plan(const struct retention_question *q, size_t *out)
 	    (q->capturing && !captures_fit(q, retention_add(capture_bytes(q, false), need))))
 		need = 0;
 	begin = (struct left){ plan.nr_segments,
-			       retention_add(capture_bytes(q, true), q->capturing ? need : 0) };
+			       retention_add(capture_bytes(q, true), q->capturing ? need : 0),
+			       capture_files(q, out, nr) };
 	left = begin;
 	for (size_t i = 0; i < nr; i++) {
 		if (overdue(q, &q->files[out[i]], &left))
@@ -187,6 +201,7 @@ retention_plan(const struct retention_question *q, size_t *out)
 		} else if (f->bytes && !retention_fits(&plan, freed, need)) {
 			freed = retention_add(freed, f->bytes);
 			left.captures -= f->kind == RETENTION_CAPTURE ? f->bytes : 0;
+			left.capture_files -= f->kind == RETENTION_CAPTURE;
 			out[chosen++] = out[i];
 		}
 	}

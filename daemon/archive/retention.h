@@ -40,7 +40,8 @@ struct retention_limits {
 	uint64_t keep_free; /* bytes */
 	uint64_t max_age_s; /* 0: none */
 	uint64_t max_segments;
-	uint64_t max_captures; /* bytes of captures, those being written too; 0: none */
+	uint64_t max_captures;	    /* bytes of captures, those being written too; 0: none */
+	uint64_t max_capture_files; /* that may be deleted: each costs memory; 0: none */
 };
 
 struct retention_question {

@@ -623,6 +623,38 @@ test_share_of_captures(void **state)
 	lab_done(&l);
 }
 
+/* member_small_captures: bytes were the only bound of captures, and the account of 500,000 of 4 KiB is 100 MB of memory. */
+static void
+test_number_of_captures(void **state)
+{
+	const unsigned int most = 4096;
+	struct io_sink *capture;
+	char name[64];
+	struct lab l;
+
+	assert_true(lab_init(&l, 0));
+	l.config->max_use.bytes = UINT64_C(1) << 30;
+	lab_open(&l);
+	assert_int_equal(lab_file(&l, 1000), 0);
+	for (unsigned int i = 0; i < most + 10; i++) {
+		(void)snprintf(name, sizeof(name), "captures/20250102T%06u.000000Z-%06u.spoor", i,
+			       i + 1);
+		lab_plant(&l, name, RECORDING_MAGIC "and more", 16);
+	}
+	lab_close(&l);
+	lab_open(&l);
+	assert_int_equal(usage(&l).captures, most);
+	capture = lab_capture(&l);
+	assert_int_equal(lab_write(capture, 1000, true), 0);
+	capture->close(capture);
+	capture = lab_capture(&l);
+	assert_int_equal(lab_write(capture, 1000, true), 0);
+	assert_int_equal(usage(&l).captures, most);
+	capture->close(capture);
+	assert_int_equal(usage(&l).segments, 1);
+	lab_done(&l);
+}
+
 #define HELD 60
 
 struct reader {
@@ -1215,6 +1247,7 @@ main(void)
 		cmocka_unit_test(test_labels),
 		cmocka_unit_test(test_number_of_kept),
 		cmocka_unit_test(test_share_of_captures),
+		cmocka_unit_test(test_number_of_captures),
 		cmocka_unit_test(test_readers_hold_no_space),
 		cmocka_unit_test(test_trouble),
 		cmocka_unit_test(test_age_and_number),
