@@ -196,8 +196,11 @@ uint32_t
 archive_objects_drop(struct archive *a, uint64_t bytes)
 {
 	uint64_t most = unpinned(a) > bytes ? unpinned(a) - bytes : 0;
+	uint32_t deleted = unpinned(a) ? look(a, most, most) : 0;
 
-	return unpinned(a) ? look(a, most, most) : 0;
+	/* Bytes or inodes are short: nobody reads on. */
+	archive_gone_done(a);
+	return deleted;
 }
 
 void

@@ -277,6 +277,7 @@ archive_give_up(struct archive *a, uint64_t need)
 	};
 
 	archive_purge(a, &p);
+	archive_gone_done(a);
 }
 
 /* Is anything for a plan to do? Cheaper than a plan, for every few seconds. */

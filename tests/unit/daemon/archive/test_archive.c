@@ -713,6 +713,7 @@ static void
 test_readers_hold_no_space(void **state)
 {
 	struct reader r = { .nr = 0 };
+	struct io_sink *capture;
 	struct stat st;
 	struct lab l;
 
@@ -728,15 +729,20 @@ test_readers_hold_no_space(void **state)
 	/* One who reads is not disturbed, when it is not too much. */
 	capture_for(&l, &r, O_RDONLY);
 	for (int i = 0; i < 6; i++) {
-		struct io_sink *capture = lab_capture(&l);
-
+		capture = lab_capture(&l);
 		assert_int_equal(lab_write(capture, 50000, true), 0);
 		capture->close(capture);
 	}
 	assert_int_equal(fstat(r.fds[0], &st), 0);
 	assert_int_equal(st.st_nlink, 0);
 	assert_int_equal(st.st_size, 50000);
-	/* At the end it is given back. */
+	/* Where room is short, and at the end, it is given back. */
+	l.config->keep_free.bytes = UINT64_C(1) << 60;
+	archive_reload(l.archive, l.config);
+	capture = lab_capture(&l);
+	assert_int_equal(lab_write(capture, 5000, true), -ENOSPC);
+	capture->close(capture);
+	assert_int_equal(held(&r), 0);
 	lab_close(&l);
 	assert_int_equal(held(&r), 0);
 	reader_close(&r);
