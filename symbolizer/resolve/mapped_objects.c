@@ -13,9 +13,9 @@
 
 void
 mapped_objects_init(struct mapped_objects *m, const struct object_places *places,
-		    struct intern *strings)
+		    struct intern *strings, size_t *labels)
 {
-	*m = (struct mapped_objects){ .places = places, .strings = strings };
+	*m = (struct mapped_objects){ .places = places, .strings = strings, .labels = labels };
 }
 
 static void
@@ -73,7 +73,8 @@ mapped_objects_keep(struct mapped_objects *m, struct object *o)
 }
 
 int
-mapped_objects_build_id(struct intern *strings, const struct buildid *id, const char **ret)
+mapped_objects_build_id(struct intern *strings, size_t *labels, const struct buildid *id,
+			const char **ret)
 {
 	char hex[2 * BUILDID_MAX + 1] = "";
 
@@ -82,7 +83,7 @@ mapped_objects_build_id(struct intern *strings, const struct buildid *id, const 
 		return 0;
 	for (size_t i = 0; i < id->size && i < BUILDID_MAX; i++)
 		snprintf(hex + 2 * i, 3, "%02x", id->bytes[i]);
-	*ret = intern_string(strings, hex);
+	*ret = intern_add_for(strings, hex, sizeof(hex), NULL, labels);
 	return *ret == NULL ? -FMT_E_NOMEM : 0;
 }
 
@@ -93,7 +94,7 @@ mapped_names(struct mapped_objects *m, struct mapped_object *s, const char *path
 	size_t len = strlen(path);
 	const char *base = path;
 
-	s->path = intern_string(m->strings, path);
+	s->path = intern_add_for(m->strings, path, len, NULL, m->labels);
 	if (len >= sizeof(deleted) && strcmp(path + len - (sizeof(deleted) - 1), deleted) == 0)
 		len -= sizeof(deleted) - 1;
 	/* "//anon" is a name as it is; "[anon:a/b]" has no directory. */
@@ -101,8 +102,9 @@ mapped_names(struct mapped_objects *m, struct mapped_object *s, const char *path
 		for (size_t i = 0; i + 1 < len; i++)
 			if (path[i] == '/')
 				base = path + i + 1;
-	s->dso = len ? intern_add(m->strings, base, len - (size_t)(base - path))
-		     : intern_string(m->strings, MAPPED_OBJECTS_UNKNOWN);
+	s->dso = len
+		? intern_add_for(m->strings, base, len - (size_t)(base - path), NULL, m->labels)
+		: intern_string(m->strings, MAPPED_OBJECTS_UNKNOWN);
 	return s->path == NULL || s->dso == NULL ? -FMT_E_NOMEM : 0;
 }
 
@@ -232,7 +234,8 @@ mapped_new(struct mapped_objects *m, const struct map_object *wanted, uint32_t h
 	int error = mapped_names(m, &s, narrow ? OBJECT_VDSO : wanted->path);
 
 	if (!error)
-		error = mapped_objects_build_id(m->strings, &s.key.build_id, &s.build_id);
+		error = mapped_objects_build_id(m->strings, m->labels, &s.key.build_id,
+						&s.build_id);
 	if (!error)
 		error = array_reserve(m->mapped, m->nr_mapped, m->cap_mapped, 1);
 	s.key.path = error ? NULL : strdup(wanted->path);

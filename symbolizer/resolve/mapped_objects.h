@@ -35,6 +35,7 @@ struct mapped_object {
 struct mapped_objects {
 	const struct object_places *places;
 	struct intern *strings;
+	size_t *labels; /* what paths and names of objects took of their room */
 	struct mapped_object *mapped;
 	size_t nr_mapped, cap_mapped;
 	struct slots mapped_slots;
@@ -43,9 +44,9 @@ struct mapped_objects {
 	struct slots by_build_id; /* indexes of objects */
 };
 
-/* Both are borrowed; what places has may change. Opens nothing. */
+/* All are borrowed; what places has may change. labels: the group of strings that are no functions. Opens nothing. */
 void mapped_objects_init(struct mapped_objects *m, const struct object_places *places,
-			 struct intern *strings);
+			 struct intern *strings, size_t *labels);
 void mapped_objects_done(struct mapped_objects *m); /* all zero is an empty one */
 
 /* Another recording: what was known by its path alone is forgotten. 0, -FMT_E_NOMEM. */
@@ -57,6 +58,7 @@ int mapped_objects_find(struct mapped_objects *m, const struct task_map *map,
 int mapped_objects_keep(struct mapped_objects *m, struct object *o);
 
 /* In hex, interned; *ret NULL: it has none that others know. 0, -FMT_E_NOMEM. */
-int mapped_objects_build_id(struct intern *strings, const struct buildid *id, const char **ret);
+int mapped_objects_build_id(struct intern *strings, size_t *labels, const struct buildid *id,
+			    const char **ret);
 
 #endif

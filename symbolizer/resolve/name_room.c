@@ -84,6 +84,12 @@ name_room_text(struct name_room *n, struct object *of, const char *text)
 }
 
 const char *
+name_room_label(struct name_room *n, const char *text)
+{
+	return intern_add_for(n->strings, text, INTERN_LENGTH_MAX, NULL, &n->label_bytes);
+}
+
+const char *
 name_room_made(struct name_room *n, const char *path, const char *name)
 {
 	struct fair_account *maker = fair_accounts_of(&n->makers, (uintptr_t)path);

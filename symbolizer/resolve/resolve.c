@@ -86,7 +86,7 @@ resolver_new(const struct resolver_options *options)
 		r->kernel_image = new_image(options, r->strings);
 		r->unknown = intern_string(r->strings, MAPPED_OBJECTS_UNKNOWN);
 		r->kernel_dso = intern_string(r->strings, KERNEL_DSO);
-		mapped_objects_init(&r->mapped, &r->places, r->strings);
+		mapped_objects_init(&r->mapped, &r->places, r->strings, &r->names.label_bytes);
 	}
 	if (r->places.live == NULL || r->kernel_debug == NULL || r->kernel_image == NULL ||
 	    r->unknown == NULL || r->kernel_dso == NULL) {
@@ -114,7 +114,7 @@ resolver_free(struct resolver *r)
 const char *
 resolver_intern(struct resolver *r, const char *s)
 {
-	return intern_string(r->strings, s);
+	return name_room_label(&r->names, s);
 }
 
 uint64_t
@@ -209,7 +209,7 @@ kernel_begin(struct resolver *r, const struct resolver_recording *recording)
 	r->kernel_object = NULL;
 	if (release && !r->kernel_release)
 		return -FMT_E_NOMEM;
-	return mapped_objects_build_id(r->strings, &r->kernel_id, &r->kernel_build_id);
+	return mapped_objects_build_id(r->strings, NULL, &r->kernel_id, &r->kernel_build_id);
 }
 
 int

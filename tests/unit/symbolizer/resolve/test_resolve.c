@@ -841,6 +841,29 @@ stripped_copies(void **state)
 	assert_true(bytes_read() - before < 8 << 20);
 }
 
+/* Memory with as many names, and as long ones, as there is room for: functions have theirs. */
+static void
+many_paths(void **state)
+{
+	const char *program = lab_build("named", lab_program, 0, "");
+	struct map_object o, other;
+	struct task_map map, other_map;
+	char path[PATH_MAX];
+
+	lab_map(program, START, &o, &map);
+	other = o;
+	other.build_id = (struct buildid){ 0 };
+	other_map = map;
+	other_map.object = &other;
+	other.path = path;
+	for (uint32_t i = 0; i < 150000; i++) {
+		snprintf(path, sizeof(path), "//anon%u-%0*d", i, i < 9000 ? 3900 : 220, 0);
+		other.index = i + 1;
+		user(&other_map, START + 0x100, false);
+	}
+	is_symbol(&map, program, program, "main");
+}
+
 /* This very process: libc by its own map, at the address that the loader gave. */
 static void
 a_living_process(void **state)
@@ -1241,6 +1264,7 @@ main(void)
 		T(stripped_files_blame_nobody),
 		T(stripped_twin),
 		T(stripped_copies),
+		T(many_paths),
 		T(a_living_process),
 		T(debug_file_alone),
 		T(surrogate),
