@@ -7,13 +7,16 @@
 
 #include "format/bytes/span.h"
 
-/* Takes one off s. False: it does not end in s; bits above 64 are dropped. */
+/* Ten have 64 bits; who fills numbers up to be written over later takes no more than these. */
+#define LEB128_BYTES_MAX 64
+
+/* Takes one off s. False: it does not end in s, or is too long; bits above 64 are dropped. */
 static inline bool
 span_uleb(struct span *s, uint64_t *ret)
 {
 	uint64_t v = 0;
 
-	for (size_t i = 0; i < s->len; i++) {
+	for (size_t i = 0; i < s->len && i < LEB128_BYTES_MAX; i++) {
 		if (i < 10)
 			v |= (uint64_t)(s->p[i] & 0x7f) << (7 * i);
 		if (!(s->p[i] & 0x80)) {

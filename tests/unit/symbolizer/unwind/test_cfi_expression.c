@@ -5,6 +5,7 @@
 #include <dwarf.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -66,12 +67,28 @@ test_words(void **state)
 	assert_int_equal(VALUE(true, DW_OP_lit1, DW_OP_const1u, 32, DW_OP_shl), 0);
 }
 
+/* A step costs what a number may be long, and a loop has many of them. */
+static void
+test_long_numbers(void **state)
+{
+	uint8_t program[70];
+
+	(void)state;
+	for (size_t n = 1; n < sizeof(program); n++) {
+		memset(program, 0x80, n);
+		program[0] = DW_OP_constu;
+		program[n] = 0;
+		assert_int_equal(value_of(program, n + 1, false), n <= 64 ? 0 : NONE);
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_address),
 		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_long_numbers),
 	};
 
 	return cmocka_run_group_tests_name("cfi_expression", tests, NULL, NULL);
