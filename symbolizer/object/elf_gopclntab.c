@@ -374,7 +374,7 @@ elf_gopclntab_symbols(struct elf_object *o, struct symtab_builder *b)
 		error = elf_bytes_of_section(o, names[i], &bytes);
 		t.all = span_of(bytes.p, bytes.len);
 		t.address = bytes.vaddr;
-		if (!error)
+		if (!error && elf_share_take(o, bytes.len))
 			error = add_functions(&t, o, b);
 		free(bytes.p);
 	}

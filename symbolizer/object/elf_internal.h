@@ -37,6 +37,9 @@ const char *elf_section_name(const struct elf_object *o, const GElf_Shdr *shdr);
  */
 Elf_Data *elf_section_data(struct elf_object *o, Elf_Scn *scn, const GElf_Shdr *shdr, bool cooked);
 
+/* May so many bytes be taken from its share? Then they are. */
+bool elf_share_take(struct elf_object *o, uint64_t n);
+
 /* A note: its name has its NUL, and neither has its padding. */
 struct elf_note {
 	uint32_t type;

@@ -8,6 +8,7 @@
 #include "format/bytes/buf.h"
 #include "format/bytes/fmt_error.h"
 #include "symbolizer/object/elf_bytes.h"
+#include "symbolizer/object/elf_internal.h"
 
 /* xz -9 needs 65 MiB for its dictionary, the xz -6 that rpm calls 9. */
 #define DECODER_BYTES_MAX (UINT64_C(72) << 20)
@@ -63,8 +64,10 @@ elf_minidebug_symbols(struct elf_object *o, struct symtab_builder *b)
 		error = minidebug_unpack(&packed, &image);
 	if (!error)
 		error = elf_object_open_memory(image.p, image.len, &inner);
-	if (!error)
+	if (!error) {
+		elf_object_limit(inner, o->share);
 		error = elf_object_symbols(inner, 0, b);
+	}
 	elf_object_close(inner);
 	buf_done(&image);
 	free(packed.p);

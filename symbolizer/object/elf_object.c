@@ -118,20 +118,28 @@ elf_section_name(const struct elf_object *o, const GElf_Shdr *shdr)
 	return name ? name : "";
 }
 
+bool
+elf_share_take(struct elf_object *o, uint64_t n)
+{
+	if (!o->share)
+		return true;
+	if (n > o->share->left) {
+		o->share->refused = true;
+		return false;
+	}
+	o->share->left -= n;
+	return true;
+}
+
 Elf_Data *
 elf_section_data(struct elf_object *o, Elf_Scn *scn, const GElf_Shdr *shdr, bool cooked)
 {
 	Elf_Data *d;
 
 	if (shdr->sh_type == SHT_NOBITS || (shdr->sh_flags & SHF_COMPRESSED) ||
-	    shdr->sh_size > ELF_TABLE_MAX || shdr->sh_size > o->data_left)
+	    shdr->sh_size > ELF_TABLE_MAX || shdr->sh_size > o->data_left ||
+	    !elf_share_take(o, shdr->sh_size))
 		return NULL;
-	if (o->share && shdr->sh_size > o->share->left) {
-		o->share->refused = true;
-		return NULL;
-	}
-	if (o->share)
-		o->share->left -= shdr->sh_size;
 	o->data_left -= shdr->sh_size;
 	d = cooked ? elf_getdata(scn, NULL) : elf_rawdata(scn, NULL);
 	return d != NULL && d->d_buf != NULL && d->d_size != 0 ? d : NULL;

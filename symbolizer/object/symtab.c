@@ -284,6 +284,7 @@ int
 symtab_build(struct symtab_builder *b, struct symtab **ret)
 {
 	struct symtab *t = calloc(1, sizeof(*t));
+	struct entry *shrunk;
 	int error = -FMT_E_NOMEM;
 
 	if (t == NULL)
@@ -292,7 +293,9 @@ symtab_build(struct symtab_builder *b, struct symtab **ret)
 	if (error)
 		goto out;
 	t->nr = symtab_settle(b->strings, b->entries, b->nr);
-	t->entries = b->entries;
+	/* A file may have many of which few are left. */
+	shrunk = realloc(b->entries, (t->nr ? t->nr : 1) * sizeof(*shrunk));
+	t->entries = shrunk ? shrunk : b->entries;
 	t->strings = b->strings;
 	b->entries = NULL;
 	b->strings = NULL;

@@ -140,14 +140,32 @@ test_bombs(void **state)
 #endif
 }
 
+/* What is unpacked is of the share of the file that it is in. */
+static void
+test_share(void **state)
+{
+	struct elf_object *o = elf_lab_open(lab_path("mini"));
+	struct symtab_builder *b = symtab_builder_new();
+	struct elf_share share = { .left = 100 };
+	struct symtab *t = NULL;
+
+	(void)state;
+	elf_object_limit(o, &share);
+	assert_int_equal(elf_minidebug_symbols(o, b), 0);
+	assert_int_equal(symtab_build(b, &t), 0);
+	assert_int_equal(symtab_count(t), 0);
+	assert_true(share.refused);
+	symtab_free(t);
+	elf_object_close(o);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_none),
-		cmocka_unit_test(test_damage),
-		cmocka_unit_test(test_bombs),
+		cmocka_unit_test(test_names),  cmocka_unit_test(test_none),
+		cmocka_unit_test(test_damage), cmocka_unit_test(test_bombs),
+		cmocka_unit_test(test_share),
 	};
 
 	make_mini();

@@ -2,6 +2,7 @@
 /* Which symbol an address belongs to: aliases, nesting, holes, symbols without a size. */
 #include "symbolizer/object/symtab.h"
 
+#include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -253,6 +254,35 @@ ranges_agree_with_the_rule(void **state)
 	}
 }
 
+#ifndef __SANITIZE_ADDRESS__
+static size_t
+bytes_in_use(void)
+{
+	const struct mallinfo2 m = mallinfo2();
+
+	return m.uordblks + m.hblkhd;
+}
+
+/* A million of one place, of which one is left, are not kept. */
+static void
+what_is_left_is_kept(void **state)
+{
+	const size_t before = bytes_in_use();
+	struct symtab_builder *b = symtab_builder_new();
+	struct symtab *t;
+	uint32_t base;
+
+	(void)state;
+	assert_int_equal(symtab_builder_strings(b, "name", 5, &base), 0);
+	for (int i = 0; i < 1 << 20; i++)
+		assert_int_equal(symtab_builder_add(b, 0x1000, 16, 0, base, 0), 0);
+	assert_int_equal(symtab_build(b, &t), 0);
+	assert_int_equal(symtab_count(t), 1);
+	assert_true(bytes_in_use() - before < 1 << 20);
+	symtab_free(t);
+}
+#endif
+
 int
 main(void)
 {
@@ -267,6 +297,9 @@ main(void)
 		cmocka_unit_test(without_a_size),
 		cmocka_unit_test(versions_are_no_part_of_a_name),
 		cmocka_unit_test(nonsense_is_left_out),
+#ifndef __SANITIZE_ADDRESS__
+		cmocka_unit_test(what_is_left_is_kept),
+#endif
 		cmocka_unit_test(ranges_agree_with_the_rule),
 	};
 
