@@ -65,14 +65,17 @@ look_at_objects(struct base_stream *b)
 	struct session_error error;
 	struct session *s = running(b, &error);
 	uint64_t now_ns = host_now_ns();
+	struct session_stats before;
 	struct archive_objects o;
 
 	if (!s || b->now->options.objects.mode == SESSION_OBJECTS_NONE ||
 	    now_ns - b->objects_ns < OBJECTS_NS)
 		return;
 	b->objects_ns = now_ns;
+	/* What is stored meanwhile is within what is allowed now, whether the archive saw it or not. */
+	session_stats(s, &before);
 	archive_objects(b->archive, &o);
-	session_allow_objects(s, o.allowed_bytes);
+	session_allow_objects(s, before.objects_bytes + o.allowed_bytes);
 }
 
 /* Is the file still there? If not, on to another one. */

@@ -27,6 +27,7 @@ struct session_stats {
 	bool refused;		    /* nor will it: session_rotate() ends that */
 	uint64_t loss[LOSS_CAUSES]; /* totals since session_open(), by cause */
 	uint64_t sideband_bytes;    /* of file_bytes of all files: of anything but samples */
+	uint64_t objects_bytes;	    /* of files that were stored, as far as is known */
 	uint64_t cpu_ns;	    /* that both threads took, as of a second ago */
 	uint64_t sideband_ns;	    /* of it, with side-band */
 	uint64_t owed_ns; /* once it is over: for how long it has still had more than cpu_share */

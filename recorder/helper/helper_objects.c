@@ -37,6 +37,7 @@ struct storer {
 	struct stint stint;
 	struct user users[USERS];
 	unsigned int renewed; /* parts of the copies that were there */
+	uint64_t stored;      /* bytes, since it began */
 	/* Of the file that it is at. */
 	struct helper_object at;
 	uint64_t began_ns, told_ns;
@@ -66,7 +67,7 @@ user_of(struct storer *s, uint32_t uid)
 static bool
 is_allowed(struct storer *s, uint32_t uid, uint64_t bytes)
 {
-	if (bytes > s->store.allowed_bytes)
+	if (s->stored > s->store.allowed_bytes || bytes > s->store.allowed_bytes - s->stored)
 		return false;
 	return uid == 0 || user_of(s, uid)->bytes + bytes <= s->store.user_bytes;
 }
@@ -74,7 +75,7 @@ is_allowed(struct storer *s, uint32_t uid, uint64_t bytes)
 static void
 is_stored(struct storer *s, uint32_t uid, uint64_t bytes)
 {
-	s->store.allowed_bytes -= bytes < s->store.allowed_bytes ? bytes : s->store.allowed_bytes;
+	s->stored += bytes;
 	if (uid != 0)
 		user_of(s, uid)->bytes += bytes;
 }

@@ -23,12 +23,12 @@
 /* To the worker, first of all, with its end of the socket to that which finds files. */
 struct helper_store {
 	uint32_t kind;
-	uint64_t allowed_bytes; /* that it may write */
+	uint64_t allowed_bytes; /* that it may have written since it began */
 	uint64_t user_bytes; /* of which the files of a user other than root may take so many an hour */
 	char dir[PATH_MAX]; /* a "spoor-objects", which is there */
 };
 
-/* It may write so many bytes more from here on. FLUSH: stores what was passed on, and says so. */
+/* So much it may have written since it began; not "from here on", which what is on its way would be beyond. FLUSH: stores what was passed on, and says so. */
 struct helper_allow {
 	uint32_t kind;
 	uint64_t allowed_bytes;

@@ -483,6 +483,12 @@ live_news(struct live *l, struct news_line *ret)
 	return helper_pool_news(l->pool, ret) || (l->objects && live_objects_news(l->objects, ret));
 }
 
+uint64_t
+live_stored(const struct live *l)
+{
+	return l->objects ? live_objects_stored(l->objects) : 0;
+}
+
 void
 live_allow_objects(struct live *l, uint64_t bytes)
 {

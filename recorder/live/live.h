@@ -99,7 +99,9 @@ int live_write_names(struct live *l, struct recording_writer *w, struct fmt_wher
 /* How many questions about what belongs to others had no answer since the last call. */
 uint64_t live_unanswered(struct live *l);
 
-/* So many bytes of objects may be stored from here on. */
+/* Bytes of objects that were stored, as far as is known. */
+uint64_t live_stored(const struct live *l);
+/* So many may have been stored in all. */
 void live_allow_objects(struct live *l, uint64_t bytes);
 /* Nothing more is shown: waits a few seconds until objects that were asked for are stored. */
 void live_finish(struct live *l);

@@ -29,6 +29,8 @@ struct live_objects {
 	struct live_worker storer; /* its questions are not answered */
 	struct live_offers *offers;
 	struct helper_store store;
+	uint64_t stored, allowed; /* bytes, of all workers */
+	uint64_t stored_before;	  /* of those before this one */
 	bool all;
 	bool connected; /* since the file began */
 	bool reads;	/* it touches what is somebody's: at says whose */
@@ -68,9 +70,8 @@ live_objects_new(struct helper_pool *pool, const struct session_objects *options
 					  .max = 1 };
 	o->at.step = OBJECT_DONE;
 	o->all = options->mode == SESSION_OBJECTS_ALL;
-	o->store = (struct helper_store){ .kind = HELPER_STORE,
-					  .allowed_bytes = options->allowed_bytes,
-					  .user_bytes = options->user_bytes };
+	o->allowed = options->allowed_bytes;
+	o->store = (struct helper_store){ .kind = HELPER_STORE, .user_bytes = options->user_bytes };
 	(void)strlcpy(o->store.dir, options->dir, sizeof(o->store.dir));
 	arc4random_buf(&o->key, sizeof(o->key));
 	news_init(&o->news);
@@ -175,6 +176,12 @@ storer_lost(struct live_objects *o, bool at_once)
 	o->at = (struct helper_object){ .step = OBJECT_DONE };
 }
 
+static uint64_t
+allowed_of_worker(const struct live_objects *o)
+{
+	return o->allowed > o->stored_before ? o->allowed - o->stored_before : 0;
+}
+
 int
 live_objects_connect(struct live_objects *o, struct helper *files, bool fresh)
 {
@@ -190,6 +197,9 @@ live_objects_connect(struct live_objects *o, struct helper *files, bool fresh)
 		return -errno;
 	/* Files are mapped faster than they are copied, and are asked about once. */
 	(void)setsockopt(pair[1], SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
+	if (started)
+		o->stored_before = o->stored;
+	o->store.allowed_bytes = allowed_of_worker(o);
 	r = helper_send_fd(w->helper, &o->store, sizeof(o->store), pair[0]);
 	if (r == 0)
 		r = helper_send_fd(files, &offers, sizeof(offers), pair[1]);
@@ -260,8 +270,7 @@ hear(struct live_objects *o, const struct helper_object *at)
 		return;
 	live_offers_done(o->offers, &at->id);
 	if (at->rc == 0)
-		o->store.allowed_bytes -=
-			at->bytes < o->store.allowed_bytes ? at->bytes : o->store.allowed_bytes;
+		o->stored += at->bytes;
 	note_trouble(o, at);
 	/* What is left of his is passed over, and others' files have their turn. */
 	if (helper_pool_late(w->pool, at->pid, at->uid, at->took_ns, A_FILE))
@@ -295,12 +304,19 @@ live_objects_take(struct live_objects *o)
 	}
 }
 
+uint64_t
+live_objects_stored(const struct live_objects *o)
+{
+	return o->stored;
+}
+
 void
 live_objects_allow(struct live_objects *o, uint64_t bytes)
 {
-	const struct helper_allow allow = { .kind = HELPER_ALLOW, .allowed_bytes = bytes };
+	struct helper_allow allow = { .kind = HELPER_ALLOW };
 
-	o->store.allowed_bytes = bytes;
+	o->allowed = bytes;
+	allow.allowed_bytes = allowed_of_worker(o);
 	if (o->storer.helper)
 		(void)helper_send(o->storer.helper, &allow, sizeof(allow), NULL, 0);
 }

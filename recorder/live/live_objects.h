@@ -57,7 +57,9 @@ void live_objects_used(struct live_objects *o, const struct buildid *id);
 
 /* Takes what the worker has to say; leaves it behind when it does not. */
 void live_objects_take(struct live_objects *o);
-/* So many bytes may be stored from here on. */
+/* Bytes that were stored, as far as live_objects_take() knows. */
+uint64_t live_objects_stored(const struct live_objects *o);
+/* So many may have been stored in all. */
 void live_objects_allow(struct live_objects *o, uint64_t bytes);
 
 /* Waits until what was passed on is stored, but not beyond until_ns (CLOCK_MONOTONIC). */

@@ -288,6 +288,7 @@ writer_publish(struct writer *w)
 	to->file_bytes = s.file_bytes;
 	to->sideband_bytes = w->ended_sideband + s.sideband_bytes;
 	to->lost = loss_samples(w->loss);
+	to->objects_bytes = live_stored(w->options.live);
 	to->suspended = w->outage.on;
 	to->refused = writer_refused(w);
 	pthread_mutex_lock(&w->published_lock);

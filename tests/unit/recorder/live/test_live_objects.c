@@ -293,6 +293,49 @@ our_disk_is_told_of(void **state)
 	helper_pool_free(pool);
 }
 
+/* What is allowed is a sum: an allowance that was made before a copy was done is not one for more. */
+static void
+allowed_in_all(void **state)
+{
+	const struct session_objects options = { .mode = SESSION_OBJECTS_ALL,
+						 .dir = store,
+						 .allowed_bytes = STORED_COUNT_MIN,
+						 .user_bytes = 1 << 20 };
+	struct helper_pool *pool = helper_pool_new();
+	struct live_objects *o = live_objects_new(pool, &options);
+	struct helper *files;
+	struct news_line line;
+	uint64_t one;
+
+	(void)state;
+	if (geteuid() != 0) {
+		print_message("skipped: not root, who may follow map_files\n");
+		skip();
+	}
+	assert_non_null(o);
+	assert_int_equal(helper_open(&helper_files, &files), 0);
+	assert_int_equal(live_objects_connect(o, files, true), 0);
+	find_mapped(files, 50, 1024, OFFER_PASSED);
+	live_objects_finish(o, host_now_ns() + UINT64_C(1000000) * LONG_MS);
+	one = live_objects_stored(o);
+	assert_int_equal(one, STORED_COUNT_MIN);
+	/* As large as before it was stored, also for another worker, or another file of the recording. */
+	live_objects_allow(o, one);
+	assert_int_equal(live_objects_connect(o, files, true), 0);
+	find_mapped(files, 51, 1024, OFFER_PASSED);
+	live_objects_finish(o, host_now_ns() + UINT64_C(1000000) * LONG_MS);
+	assert_int_equal(live_objects_stored(o), one);
+	assert_true(live_objects_news(o, &line));
+	assert_non_null(strstr(line.text, "they have taken all the room that they may"));
+	live_objects_allow(o, 2 * one);
+	find_mapped(files, 52, 1024, OFFER_PASSED);
+	live_objects_finish(o, host_now_ns() + UINT64_C(1000000) * LONG_MS);
+	assert_int_equal(live_objects_stored(o), 2 * one);
+	live_objects_free(o);
+	helper_close(files);
+	helper_pool_free(pool);
+}
+
 /* Each file of the recording, and each worker that finds files, has a socket of its own to what stores them. */
 static void
 another_socket_loses_nothing(void **state)
@@ -406,6 +449,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whose_fault_it_is),
 		cmocka_unit_test(our_disk_is_told_of),
+		cmocka_unit_test(allowed_in_all),
 		cmocka_unit_test(another_socket_loses_nothing),
 		cmocka_unit_test(offers_wait_and_come_again),
 	};
