@@ -21,7 +21,7 @@ fuse=$TMP/fuse-device
 need_attacks()
 {
 	[ "$(id -u)" -eq 0 ] || skip_all "attackers are other users: this needs root"
-	need_command jq setpriv taskset
+	need_command jq python3 setpriv taskset
 	need_record_all
 	mkdir bin "$archive"
 	chmod 711 "$TMP"
@@ -311,23 +311,24 @@ rss_all() # KiB of the daemon and its helpers
 	done | awk '/^VmRSS/ { kib += $2 } END { print kib + 0 }'
 }
 
-# Until the file "enough" is there: the most memory, how late status was answered, the lowest frequency.
+# Until the file "enough" is there: the most memory, how late status was answered (status_wait.py), the lowest frequency.
 watch_daemon()
 {
-	local begun took rss hz most=0 latest=0 asked=0 lowest=99 seen=0
+	local took rss hz most=0 latest=0 asked=0 lowest=99 seen=0
 
 	# A test that is killed leaves nobody who says that it is enough.
 	while [ ! -e enough ] && kill -0 $$ 2>/dev/null; do
 		rss=$(rss_all)
 		[ "$rss" -le "$most" ] || most=$rss
 		if [ $((seen++ % 5)) -eq 0 ]; then
-			begun=$(now_ms)
-			took=9999
-			ask 5 --json status >watched.json && took=$(($(now_ms) - begun)) && asked=$((asked + 1))
 			# Before the first answer it may not listen yet; how long that takes is for records().
-			[ $took -le "$latest" ] || [ $asked -eq 0 ] || latest=$took
-			hz=$(jq .frequency_hz watched.json)
-			[ "${hz:-99}" -ge "$lowest" ] || lowest=$hz
+			if read -r took hz < <(python3 "$TOP/tests/varlink/status_wait.py" "$socket" "$pid" 2>/dev/null); then
+				asked=$((asked + 1))
+				[ "$hz" -ge "$lowest" ] || lowest=$hz
+			else
+				took=9999
+			fi
+			[ "$took" -le "$latest" ] || [ $asked -eq 0 ] || latest=$took
 		fi
 		echo "$most $latest $asked $lowest" >watched.new && mv watched.new watched
 		sleep 0.1
