@@ -40,6 +40,9 @@ Elf_Data *elf_section_data(struct elf_object *o, Elf_Scn *scn, const GElf_Shdr *
 /* May so many bytes be taken from its share? Then they are. */
 bool elf_share_take(struct elf_object *o, uint64_t n);
 
+/* Is that the name of a section of linkage stubs? */
+bool elf_plt_section(const char *name);
+
 /* A note: its name has its NUL, and neither has its padding. */
 struct elf_note {
 	uint32_t type;

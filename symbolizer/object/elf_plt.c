@@ -373,8 +373,8 @@ read_stubs(struct plt *p, Elf_Scn *scn, const GElf_Shdr *shdr)
 	return error;
 }
 
-static bool
-plt_section(const char *name)
+bool
+elf_plt_section(const char *name)
 {
 	return strcmp(name, ".plt") == 0 || strncmp(name, ".plt.", 5) == 0 ||
 		strcmp(name, ".iplt") == 0;
@@ -419,7 +419,7 @@ count_stubs(struct plt *p, Elf_Scn *scn, const GElf_Shdr *shdr)
 {
 	Elf_Data *d = NULL;
 
-	if (shdr->sh_type == SHT_PROGBITS && plt_section(elf_section_name(p->o, shdr)))
+	if (shdr->sh_type == SHT_PROGBITS && elf_plt_section(elf_section_name(p->o, shdr)))
 		d = elf_section_data(p->o, scn, shdr, false);
 	if (d == NULL || d->d_buf == NULL)
 		return 0;
@@ -451,7 +451,7 @@ choose_got(struct plt *p)
 static int
 visit_stubs(struct plt *p, Elf_Scn *scn, const GElf_Shdr *shdr)
 {
-	if (shdr->sh_type == SHT_PROGBITS && plt_section(elf_section_name(p->o, shdr)))
+	if (shdr->sh_type == SHT_PROGBITS && elf_plt_section(elf_section_name(p->o, shdr)))
 		return read_stubs(p, scn, shdr);
 	return 0;
 }

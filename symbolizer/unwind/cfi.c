@@ -6,10 +6,9 @@
 #include "format/bytes/array.h"
 #include "format/bytes/fmt_error.h"
 #include "symbolizer/object/elf_bytes.h"
+#include "symbolizer/object/elf_cfi.h"
 #include "symbolizer/object/elf_gopclntab.h"
-#include "symbolizer/object/elf_shift.h"
 #include "symbolizer/object/symtab.h"
-#include "symbolizer/unwind/dwarf_pointer.h"
 #include "symbolizer/unwind/go_stack.h"
 
 /* Where rows stand that have not been compiled, or cannot be: the error, negative, above this. */
@@ -56,21 +55,21 @@ struct cfi {
 
 /* --- the index --------------------------------------------------------------------------- */
 
+struct indexing {
+	struct cfi *c;
+	const struct elf_object *o; /* NULL: code that no file has */
+	enum section number;
+};
+
 static bool
-is_code(const struct cfi *c, const struct elf_object *o, uint64_t start, uint64_t length)
+is_code(const struct indexing *i, uint64_t start, uint64_t length)
 {
-	const struct elf_segment *s;
-	size_t nr = o ? elf_object_segments(o, &s) : 0;
+	const struct cfi *c = i->c;
 
-	if (!o)
-		return start - c->made_start < c->made_size &&
-			length <= c->made_size - (start - c->made_start);
-
-	for (size_t i = 0; i < nr; i++)
-		if (s[i].exec && start >= s[i].vaddr && start - s[i].vaddr < s[i].memsz &&
-		    length <= s[i].memsz - (start - s[i].vaddr))
-			return true;
-	return false;
+	if (i->o)
+		return elf_cfi_is_code(i->o, start, length);
+	return start - c->made_start < c->made_size &&
+		length <= c->made_size - (start - c->made_start);
 }
 
 /*
@@ -78,43 +77,32 @@ is_code(const struct cfi *c, const struct elf_object *o, uint64_t start, uint64_
  * is passed over.
  */
 static int
-index_add(struct cfi *c, const struct elf_object *o, enum section number,
-	  const struct cfi_entry *entry, const struct cfi_cie *cie)
+index_add(void *arg, const struct cfi_entry *entry, const struct cfi_cie *cie,
+	  const struct cfi_fde *f)
 {
-	struct cfi_fde f;
+	const struct indexing *i = arg;
+	struct cfi *c = i->c;
 	int err;
 
-	if (!cfi_entry_fde(&c->sections[number], entry, cie, &f) || f.length == 0 ||
-	    f.length > UINT32_MAX)
-		return 0;
-	f.start += c->sections[number].shift;
-	if (!is_code(c, o, f.start, f.length))
+	(void)cie;
+	if (!is_code(i, f->start, f->length))
 		return 0;
 	err = array_reserve(c->fdes, c->nr, c->cap, 1);
 	if (err == 0)
-		c->fdes[c->nr++] = (struct fde){ .start = f.start,
-						 .length = (uint32_t)f.length,
+		c->fdes[c->nr++] = (struct fde){ .start = f->start,
+						 .length = (uint32_t)f->length,
 						 .offset = (uint32_t)entry->offset,
 						 .first = NOT_COMPILED,
-						 .is_eh = number == EH_FRAME };
+						 .is_eh = i->number == EH_FRAME };
 	return err;
 }
 
 static int
 index_section(struct cfi *c, const struct elf_object *o, enum section number)
 {
-	const struct cfi_section *s = &c->sections[number];
-	struct cfi_entry entry;
-	struct cfi_cie cie = { .offset = SIZE_MAX };
-	size_t offset = 0;
-	int err = 0;
+	struct indexing i = { .c = c, .o = o, .number = number };
 
-	while (err == 0 && cfi_entry_next(s, &offset, &entry) > 0) {
-		if (entry.is_cie || (entry.cie != cie.offset && !cfi_entry_cie(s, entry.cie, &cie)))
-			continue;
-		err = index_add(c, o, number, &entry, &cie);
-	}
-	return err;
+	return cfi_entry_each(&c->sections[number], index_add, &i);
 }
 
 /* Of two that begin at one address .eh_frame's is the first: it is what the program itself uses. */
@@ -152,52 +140,15 @@ index_sort(struct cfi *c)
 
 /* --- the file ---------------------------------------------------------------------------- */
 
-/* A file without section headers: .eh_frame_hdr says where .eh_frame begins. */
-static int
-find_by_header(struct elf_object *o, struct elf_bytes *ret)
-{
-	struct elf_bytes header;
-	struct span s;
-	uint64_t at, vaddr;
-	uint8_t version, encoding;
-	bool good;
-	int err = elf_bytes_of_header(o, &header);
-
-	if (err)
-		return err;
-	s = span_of(header.p, header.len);
-	at = header.vaddr + 4; /* the encodings of what does not matter here are the other two */
-	good = span_u8(&s, &version) && version == 1 && span_u8(&s, &encoding) &&
-		span_skip(&s, 2) && dwarf_pointer(&s, encoding, at, header.vaddr, &vaddr);
-	free(header.p);
-	return good ? elf_bytes_from(o, vaddr, ret) : -FMT_E_CORRUPT;
-}
-
 static int
 read_section(struct cfi *c, struct elf_object *o, struct elf_object *debug, enum section number)
 {
-	const bool is_eh = number == EH_FRAME;
-	struct elf_bytes *b = &c->bytes[number];
-	int err = elf_bytes_of_section(o, is_eh ? ".eh_frame" : ".debug_frame", b);
-	const bool by_header = is_eh && err == -FMT_E_EMPTY;
-	uint64_t shift = 0;
+	struct cfi_section *s = &c->sections[number];
+	int err = elf_cfi_read(o, debug, number == EH_FRAME, &c->bytes[number], s);
 
-	if (by_header)
-		err = find_by_header(o, b);
-	else if (err == -FMT_E_EMPTY && debug &&
-		 elf_shift_code(debug, o, &shift) == ELF_SHIFT_KNOWN)
-		err = elf_bytes_of_section(debug, ".debug_frame", b);
-	if (err == -FMT_E_EMPTY)
-		return 0;
 	if (err)
-		return err;
-	c->sections[number] = (struct cfi_section){ .bytes = span_of(b->p, b->len),
-						    .vaddr = b->vaddr,
-						    .is_eh = is_eh,
-						    .open = by_header,
-						    .narrow = c->arch->word == 4,
-						    .shift = shift,
-						    .number = number };
+		return err == -FMT_E_EMPTY ? 0 : err;
+	s->number = number;
 	return index_section(c, o, number);
 }
 

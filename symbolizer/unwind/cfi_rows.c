@@ -9,7 +9,7 @@
 #include "format/bytes/array.h"
 #include "format/bytes/fmt_error.h"
 #include "symbolizer/object/leb128.h"
-#include "symbolizer/unwind/dwarf_pointer.h"
+#include "symbolizer/object/dwarf_pointer.h"
 
 _Static_assert(sizeof(struct cfi_place) == 8, "two words of a list");
 

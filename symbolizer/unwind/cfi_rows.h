@@ -14,7 +14,7 @@
 
 #include "format/bytes/word_lists.h"
 #include "symbolizer/unwind/cfi_arch.h"
-#include "symbolizer/unwind/cfi_entry.h"
+#include "symbolizer/object/cfi_entry.h"
 
 /* How a register of the caller is found. */
 enum cfi_how {

@@ -5,8 +5,8 @@
  * Source: DWARF 5, 6.4.1; Linux Standard Base 5.0, Core, 10.6.1 (.eh_frame, and the letters of its
  * augmentation); versions 1, 3 and 4.
  */
-#ifndef SYMBOLIZER_UNWIND_CFI_ENTRY_H
-#define SYMBOLIZER_UNWIND_CFI_ENTRY_H
+#ifndef SYMBOLIZER_OBJECT_CFI_ENTRY_H
+#define SYMBOLIZER_OBJECT_CFI_ENTRY_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -63,6 +63,14 @@ bool cfi_entry_cie(const struct cfi_section *s, size_t offset, struct cfi_cie *r
 /* An FDE, by its CIE. False: its addresses or lengths are not understood. */
 bool cfi_entry_fde(const struct cfi_section *s, const struct cfi_entry *entry,
 		   const struct cfi_cie *cie, struct cfi_fde *ret);
+
+/*
+ * Gives take the FDEs whose code has a length, of 32 bits at most, one after another: entry is what it was read from, and
+ * start is moved by the section's shift. Damaged ones are passed over. 0, or what take returned, negative.
+ */
+typedef int cfi_entry_take_fn(void *arg, const struct cfi_entry *entry, const struct cfi_cie *cie,
+			      const struct cfi_fde *fde);
+int cfi_entry_each(const struct cfi_section *s, cfi_entry_take_fn *take, void *arg);
 
 /* The address of a byte of the section. */
 static inline uint64_t

@@ -3,8 +3,8 @@
  * dwarf_pointer: addresses as .eh_frame and .eh_frame_hdr write them.
  * Source: Linux Standard Base 5.0, Core, 10.5.1 (DW_EH_PE_*).
  */
-#ifndef SYMBOLIZER_UNWIND_DWARF_POINTER_H
-#define SYMBOLIZER_UNWIND_DWARF_POINTER_H
+#ifndef SYMBOLIZER_OBJECT_DWARF_POINTER_H
+#define SYMBOLIZER_OBJECT_DWARF_POINTER_H
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "symbolizer/unwind/dwarf_pointer.h"
+#include "symbolizer/object/dwarf_pointer.h"
 
 #include "symbolizer/object/leb128.h"
 

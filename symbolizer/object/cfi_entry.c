@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "symbolizer/unwind/cfi_entry.h"
+#include "symbolizer/object/cfi_entry.h"
 
 #include "symbolizer/object/leb128.h"
-#include "symbolizer/unwind/dwarf_pointer.h"
+#include "symbolizer/object/dwarf_pointer.h"
 
 #define LONG_LENGTH UINT32_MAX /* 64-bit DWARF: the length follows */
 /* A CIE is read again for each FDE that follows one of another: its letters and numbers may be of any length. */
@@ -170,4 +170,25 @@ cfi_entry_fde(const struct cfi_section *s, const struct cfi_entry *entry, const 
 		return false;
 	ret->instructions = b;
 	return true;
+}
+
+int
+cfi_entry_each(const struct cfi_section *s, cfi_entry_take_fn *take, void *arg)
+{
+	struct cfi_cie cie = { .offset = SIZE_MAX };
+	struct cfi_entry entry;
+	size_t offset = 0;
+	int err = 0;
+
+	while (err == 0 && cfi_entry_next(s, &offset, &entry) > 0) {
+		struct cfi_fde f;
+
+		if (entry.is_cie || (entry.cie != cie.offset && !cfi_entry_cie(s, entry.cie, &cie)))
+			continue;
+		if (!cfi_entry_fde(s, &entry, &cie, &f) || f.length == 0 || f.length > UINT32_MAX)
+			continue;
+		f.start += s->shift;
+		err = take(arg, &entry, &cie, &f);
+	}
+	return err;
 }
