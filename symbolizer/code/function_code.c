@@ -46,7 +46,8 @@ find_end(const struct annotation_function *f, struct function_code *c)
 		return f->end > 0;
 	}
 	if ((!symtab_find(o->symbols, sampled, &s) || s.start != start) &&
-	    (!o->stubs || !symtab_find(o->stubs, sampled, &s) || s.start != start))
+	    (!o->stubs || !symtab_find(o->stubs, sampled, &s) || s.start != start) &&
+	    (!o->functions || !symtab_find(o->functions, sampled, &s) || s.start != start))
 		return false;
 	c->end = s.end + c->moved;
 	return true;

@@ -74,12 +74,12 @@ static void
 perf_script_frame(const struct frame *f, struct buf *out)
 {
 	put(out, "\t%16" PRIx64 " ", f->vaddr);
-	escape(out, f->symbol ? f->symbol : "[unknown]");
+	escape(out, frame_is_named(f) ? f->symbol : "[unknown]");
 	if (f->inlined) {
 		buf_text(out, " (inlined)\n");
 		return;
 	}
-	if (f->symbol)
+	if (frame_is_named(f))
 		put(out, "+0x%" PRIx64, f->symbol_offset);
 	buf_text(out, " (");
 	put_object(f->dso_path ? f->dso_path : "[unknown]", out);

@@ -206,7 +206,7 @@ put_line(struct pprof *p, struct mapping *m, const struct frame *f)
 	protobuf_uint(&p->part, LINE_FUNCTION, function_of(p, f) + 1);
 	protobuf_uint(&p->part, LINE_LINE, f->line);
 	protobuf_bytes(&p->message, LOCATION_LINE, p->part.p, p->part.len);
-	m->functions = true;
+	m->functions |= f->miss != RESOLVE_NO_NAME;
 	m->files |= f->file != NULL;
 	m->lines |= f->line != 0;
 	m->inlines |= f->inlined;

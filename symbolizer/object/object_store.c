@@ -12,6 +12,7 @@
 
 #include "format/bytes/fair_part.h"
 #include "format/bytes/fmt_error.h"
+#include "symbolizer/object/elf_cfi.h"
 #include "symbolizer/object/elf_gopclntab.h"
 #include "symbolizer/object/elf_minidebug.h"
 #include "symbolizer/object/elf_shift.h"
@@ -51,6 +52,21 @@ static bool
 has_symtab(const struct elf_object *elf, const struct elf_object *debug)
 {
 	return elf_object_has_symtab(elf) || (debug && elf_object_has_symtab(debug));
+}
+
+static int
+load_functions(struct object *o, struct elf_object *elf)
+{
+	struct symtab_builder *b = o->has_symtab ? NULL : symtab_builder_new();
+	int error;
+
+	if (b == NULL)
+		return o->has_symtab ? 0 : -FMT_E_NOMEM;
+	error = elf_cfi_functions(elf, b);
+	if (!error)
+		return symtab_build(b, &o->functions);
+	symtab_builder_free(b);
+	return error;
 }
 
 static int
@@ -132,7 +148,9 @@ object_store_read(const struct object_places *places, struct object *o, struct e
 	if (o->nr_segments != 0)
 		memcpy(o->segments, segments, o->nr_segments * sizeof(*segments));
 	error = load_data(places, o, elf, debug);
-	return error ? error : load_symbols(o, elf, debug, shift);
+	if (!error)
+		error = load_symbols(o, elf, debug, shift);
+	return error ? error : load_functions(o, elf);
 }
 
 /* Of one file of others a fair_part, with what belongs to it. */
@@ -399,5 +417,6 @@ object_free(struct object *o)
 	symtab_free(o->symbols);
 	symtab_free(o->stubs);
 	symtab_free(o->data);
+	symtab_free(o->functions);
 	free(o);
 }

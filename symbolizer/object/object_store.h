@@ -56,6 +56,8 @@ struct object {
 	struct symtab *symbols;
 	struct symtab *stubs; /* PLT; NULL: none */
 	struct symtab *data;  /* variables; NULL: nobody asked */
+	/* Of an object without has_symtab: functions that its call frame information tells apart; NULL: none. */
+	struct symtab *functions;
 	/* The resolver's, by their symbols: names as frames have them, NULL: not asked for yet. */
 	const char **names, **stub_names, **data_names;
 	size_t names_bytes; /* likewise: of the room for names, what it took */

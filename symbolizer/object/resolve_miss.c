@@ -8,6 +8,7 @@
 	X(RESOLVE_MISMATCH, "the file here is another build than the one that was recorded")       \
 	X(RESOLVE_UNSURE, "no build-id was recorded: the file here may be another one")            \
 	X(RESOLVE_NO_SYMBOL, "no symbol covers the address")                                       \
+	X(RESOLVE_NO_NAME, "the file is stripped: its functions have no names")                    \
 	X(RESOLVE_NOT_FILE, "anonymous memory")                                                    \
 	X(RESOLVE_NO_KSYM, "no kernel symbol was recorded for the address")                        \
 	X(RESOLVE_BAD_FILE, "the file is not an ELF object that can be read")

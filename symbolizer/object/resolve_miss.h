@@ -12,9 +12,10 @@ enum resolve_miss {
 	RESOLVE_MISMATCH,  /* a file is there, but its build-id is another */
 	RESOLVE_UNSURE,	   /* a file is there, but no build-id was recorded, nor fits the rest */
 	RESOLVE_NO_SYMBOL, /* the file names nothing at this address */
-	RESOLVE_NOT_FILE,  /* anonymous memory, JIT code, [heap] */
-	RESOLVE_NO_KSYM,   /* the recording has no kernel symbol for it */
-	RESOLVE_BAD_FILE,  /* the file is not an ELF that can be read */
+	RESOLVE_NO_NAME, /* nor that, but its call frame information tells which function it is in */
+	RESOLVE_NOT_FILE, /* anonymous memory, JIT code, [heap] */
+	RESOLVE_NO_KSYM,  /* the recording has no kernel symbol for it */
+	RESOLVE_BAD_FILE, /* the file is not an ELF that can be read */
 	RESOLVE_MISSES
 };
 

@@ -452,7 +452,7 @@ give(const struct inlines *l, const struct asked *a, inlines_fn *take, void *arg
 		f->file = source->file;
 		f->line = source->line;
 		f->inlined = i + 1 < k->nr;
-		if (f->inlined || !f->symbol)
+		if (f->inlined || (!frame_is_named(f) && source->function))
 			name_by_source(f, source->function);
 	}
 	return k->nr ? take(arg, a->number, frames, k->nr) : 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbolizer/resolve/resolve.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,6 +158,12 @@ frame_label(const struct frame *f)
 	return !f->symbol && f->miss == RESOLVE_MISMATCH ? mismatch : f->symbol;
 }
 
+bool
+frame_is_named(const struct frame *f)
+{
+	return f->symbol && f->miss != RESOLVE_NO_NAME;
+}
+
 /* --- one recording after another --- */
 
 bool
@@ -285,6 +292,28 @@ is_signal_return(const struct object *o, uint64_t vaddr)
 		elf_signal_is_name(symbol.name);
 }
 
+/*
+ * Of a function without a name, by where it begins in the file: that is the same in each recording of the build. An
+ * object that no process mapped is not called anything (spoor symbolize).
+ */
+static int
+look_up_place(struct resolver *r, struct object *o, uint64_t vaddr, struct frame *ret)
+{
+	char place[NAME_MAX + sizeof("[0x0123456789abcdef]")];
+	struct symbol symbol;
+	uint64_t offset;
+
+	if (o->functions == NULL || ret->dso == r->unknown ||
+	    !symtab_find(o->functions, vaddr, &symbol) ||
+	    !elf_segments_offset(o->segments, o->nr_segments, symbol.start, true, &offset))
+		return 0;
+	(void)snprintf(place, sizeof(place), "%.*s[%#" PRIx64 "]", NAME_MAX, ret->dso, offset);
+	ret->symbol = name_room_text(&r->names, o, place);
+	ret->symbol_offset = ret->vaddr - symbol.start;
+	ret->miss = RESOLVE_NO_NAME;
+	return ret->symbol ? 0 : -FMT_E_NOMEM;
+}
+
 /* By an address of the ELF file. */
 static int
 look_up(struct resolver *r, struct object *o, uint64_t vaddr, bool is_return, struct frame *ret)
@@ -304,7 +333,7 @@ look_up(struct resolver *r, struct object *o, uint64_t vaddr, bool is_return, st
 	else if (o->stubs != NULL && symtab_find(o->stubs, vaddr, &symbol))
 		error = symbol_text(r, o, o->stubs, &symbol, &o->stub_names, &ret->symbol);
 	else
-		return 0;
+		return look_up_place(r, o, vaddr, ret);
 	if (error)
 		return error;
 	ret->symbol_offset = ret->vaddr - symbol.start;

@@ -23,9 +23,10 @@
 #include "symbolizer/resolve/kernel_symbols.h"
 
 struct frame {
-	uint64_t ip;		/* that was asked for */
-	uint64_t vaddr;		/* in the object's ELF address space; ip when there is no object */
-	const char *symbol;	/* demangled; NULL: see miss */
+	uint64_t ip;	/* that was asked for */
+	uint64_t vaddr; /* in the object's ELF address space; ip when there is no object */
+	/* Demangled; RESOLVE_NO_NAME: "sort[0x4a30]", object and place in the file of the function; NULL: see miss. */
+	const char *symbol;
 	uint64_t symbol_offset; /* vaddr (before any - 1) minus the symbol's start */
 	const char *dso;	/* short: "libc.so.6", "[kernel.kallsyms]", "[vdso]", "[unknown]" */
 	const char *dso_path;	/* as recorded; equals dso for the kernel */
@@ -49,6 +50,8 @@ struct frame {
  * object is here; NULL: nothing but "[unknown]". Equal texts are one pointer.
  */
 const char *frame_label(const struct frame *f);
+/* Is symbol a name, and not only the place of a function that has none? */
+bool frame_is_named(const struct frame *f);
 
 struct object;
 struct packed_objects;

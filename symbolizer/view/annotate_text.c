@@ -420,7 +420,7 @@ print_heading(struct print *t)
 	size_t event;
 
 	escape(&t->cell, f->frame.symbol);
-	put_text(t, f->unnamed ? " (no symbol) in " : " in ");
+	put_text(t, f->unnamed || !frame_is_named(&f->frame) ? " (no symbol) in " : " in ");
 	escape(&t->cell, f->frame.dso_path);
 	buf_u8(&t->cell, 0);
 	event = t->cell.len;

@@ -90,11 +90,18 @@ print_side(const struct diff_print *p, int side)
 	say("#   ", "# Covered: %.3f %s", p->sides->covered_ns[side] / 1e9,
 	    p->sides->tasks[side] ? "seconds of its tasks" : "CPU seconds");
 	for (int miss = RESOLVE_OK + 1; miss < RESOLVE_MISSES; miss++)
-		unknown += t->unresolved[miss];
+		unknown += miss != RESOLVE_NO_NAME ? t->unresolved[miss] : 0;
 	if (unknown > 0)
 		say("#   ",
 		    "# [unknown]: %" PRIu64 " of %" PRIu64 " samples (%.2f%%) have no symbol",
 		    unknown, t->samples, 100.0 * (double)unknown / (double)t->samples);
+	if (t->unresolved[RESOLVE_NO_NAME] > 0)
+		say("#   ",
+		    "# No names: %" PRIu64 " of %" PRIu64
+		    " samples (%.2f%%) are in functions without one, shown by where they begin in "
+		    "their file",
+		    t->unresolved[RESOLVE_NO_NAME], t->samples,
+		    100.0 * (double)t->unresolved[RESOLVE_NO_NAME] / (double)t->samples);
 	err = print_lacking(p, side);
 	puts("#");
 	return err;

@@ -274,6 +274,7 @@ make_unresolved(const struct profile_totals *t)
 		[RESOLVE_MISMATCH] = "mismatch", [RESOLVE_NO_SYMBOL] = "no_symbol",
 		[RESOLVE_NOT_FILE] = "not_file", [RESOLVE_NO_KSYM] = "no_kernel_symbol",
 		[RESOLVE_UNSURE] = "unsure",	 [RESOLVE_BAD_FILE] = "bad_file",
+		[RESOLVE_NO_NAME] = "no_name",
 	};
 	json_t *j = json_object();
 

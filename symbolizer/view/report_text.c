@@ -48,6 +48,10 @@ report_rows_next(const struct report_print *p, const struct report_section *s,
 	return false;
 }
 
+#define DEBUG_SYMBOLS                                                                              \
+	"install its debug symbols (packages *-debuginfo, or *-dbgsym, which "                     \
+	"find-dbgsym-packages finds by build-id)"
+
 /* What would help, besides what resolve_miss_text() says. */
 static const char *
 advice(const struct report_print *p, enum resolve_miss miss, bool has_build_id)
@@ -66,15 +70,39 @@ advice(const struct report_print *p, enum resolve_miss miss, bool has_build_id)
 	case RESOLVE_UNSURE:
 		return "--force takes it";
 	case RESOLVE_NO_SYMBOL:
+	case RESOLVE_NO_NAME:
 	case RESOLVE_OK:
-		return fetch ? "install its debug symbols (packages *-dbgsym, *-debuginfo), or try "
-			       "--debuginfod"
-			     : "install its debug symbols (packages *-dbgsym, *-debuginfo)";
+		return fetch ? DEBUG_SYMBOLS ", or try --debuginfod" : DEBUG_SYMBOLS;
 	case RESOLVE_NO_KSYM:
 		return resolver_kernel_trouble(p->load->resolver);
 	default:
 		return NULL;
 	}
+}
+
+/* What is told of samples in one paragraph. */
+enum lacking {
+	LACKS_SYMBOL,
+	LACKS_NAME, /* a place is shown for it */
+	LACKS_LINES,
+	LACKINGS,
+};
+
+static const struct {
+	const char *title, *text;
+} lackings[LACKINGS] = {
+	[LACKS_SYMBOL] = { "[unknown]", "have no symbol" },
+	[LACKS_NAME] = { "No names",
+			 "are in functions without one, shown by where they begin in their file" },
+	[LACKS_LINES] = { "No source lines", "are in objects without debug information" },
+};
+
+static enum lacking
+lacking_of(const struct report_unknown *u)
+{
+	return u->miss == RESOLVE_OK	     ? LACKS_LINES
+		: u->miss == RESOLVE_NO_NAME ? LACKS_NAME
+					     : LACKS_SYMBOL;
 }
 
 static int
@@ -96,9 +124,9 @@ print_unknown(const struct report_print *p, const struct report_unknown *u, doub
 	return 0;
 }
 
-/* Of what has a name, or of what has none: the objects that matter, by their share. */
+/* Of what lacks the same: the objects that matter, by their share. */
 static int
-print_objects(const struct report_print *p, bool named, uint64_t samples)
+print_objects(const struct report_print *p, enum lacking lacking, uint64_t samples)
 {
 	size_t shown = 0, others = 0;
 	uint64_t rest = 0;
@@ -110,7 +138,7 @@ print_objects(const struct report_print *p, bool named, uint64_t samples)
 		const struct report_unknown *u = report_unknown_at(p->report, i);
 		double share = 100.0 * (double)u->samples / (double)samples;
 
-		if ((u->miss == RESOLVE_OK) != named)
+		if (lacking_of(u) != lacking)
 			continue;
 		if (shown < UNKNOWNS_SHOWN && share >= UNKNOWN_PERCENT) {
 			shown++;
@@ -145,23 +173,23 @@ static int
 print_unknowns(const struct report_print *p)
 {
 	const uint64_t samples = profile_totals(p->load->profile)->samples;
-	uint64_t missing[2] = { 0, 0 }; /* names, lines */
+	uint64_t missing[LACKINGS] = { 0 };
 	int err = 0;
 
 	for (size_t i = 0; i < report_unknowns(p->report); i++) {
 		const struct report_unknown *u = report_unknown_at(p->report, i);
 
-		missing[u->miss == RESOLVE_OK] += u->samples;
+		missing[lacking_of(u)] += u->samples;
 	}
-	for (int lines = 0; lines < 2 && err == 0; lines++) {
-		if (missing[lines] == 0)
+	for (int i = 0; i < LACKINGS && err == 0; i++) {
+		if (missing[i] == 0)
 			continue;
 		puts("#");
-		say("#   ", "# %s: %" PRIu64 " of %" PRIu64 " samples (%.2f%%) %s:",
-		    lines ? "No source lines" : "[unknown]", missing[lines], samples,
-		    100.0 * (double)missing[lines] / (double)samples,
-		    lines ? "are in objects without debug information" : "have no symbol");
-		err = print_objects(p, lines, samples);
+		say("#   ",
+		    "# %s: %" PRIu64 " of %" PRIu64 " samples (%.2f%%) %s:", lackings[i].title,
+		    missing[i], samples, 100.0 * (double)missing[i] / (double)samples,
+		    lackings[i].text);
+		err = print_objects(p, (enum lacking)i, samples);
 	}
 	return err;
 }

@@ -27,7 +27,7 @@ KNOWN_AS = {"_dl_start_user": "_start", "execve": "[unknown]"}
 
 def name(text):
     text = re.sub(r"^.*(?=@plt$)", "", re.sub(r"^\[[k.]\] ", "", text.strip()))
-    if re.fullmatch(r"(0x)?[0-9a-f]+|\[.*\]( \[.*\])?|@plt", text):
+    if re.fullmatch(r"(0x)?[0-9a-f]+|\[.*\]( \[.*\])?|.*\[0x[0-9a-f]+\]|@plt", text):
         return "[unknown]"
     return "[unknown]" if text.startswith(("__GI_", "_Z", "__vdso_")) else KNOWN_AS.get(text, text)
 

@@ -200,12 +200,14 @@ ok "work() has instructions" [ "$(wc -l <named)" -gt 10 ]
 like "$(annotate -i c.spoor "$(printf %#x $((at + 1)))")" '^# Function: work in ' "an address in a function finds it"
 strip -o c c.kept
 annotate -i c.spoor --asm --json >stripped.json
-is "$(jq -r '.functions[0].symbol' stripped.json)" "$(printf %#x $at)" "a stripped program: the hottest function is an address"
+is "$(jq -r '.functions[0].symbol' stripped.json)" "c[$(printf %#x $at)]" "a stripped program: the hottest function is its place in the file"
 instructions <stripped.json >unnamed
 same "... with the range, instructions and samples of the one that has a name" unnamed named
 annotate -i c.spoor --asm --json "$(printf %#x $((at + 1)))" | instructions >unnamed
 same "... which any address in it finds" unnamed named
-like "$(annotate -i c.spoor)" "^# Function: $(printf %#x $at) \(no symbol\) in .*/c, from " "... in words"
+annotate -i c.spoor --asm --json "c[$(printf %#x $at)]" | instructions >unnamed
+same "... and so does what reports call it" unnamed named
+like "$(annotate -i c.spoor)" "^# Function: c\[$(printf %#x $at)\] \(no symbol\) in .*/c, from " "... in words"
 unlike "$(annotate -i c.spoor)" 'Without a symbol: .*/c:' "... and is not missing"
 objcopy --strip-all -R .eh_frame -R .eh_frame_hdr c.kept c
 annotate -i c.spoor --asm --json >stripped.json

@@ -89,12 +89,15 @@ PY
 python3 collapse.py inlined.txt >collapsed || diag "collapse.py failed"
 "$SPOOR" export -f folded --weight period x.spoor 2>err | sed 's/ \[build-id mismatch\]//g' |
 	python3 -c '
-import collections, sys
+import collections, re, sys
 n = collections.Counter()
+def as_perf(frame): # what has a place alone has no name in perf-script
+    place = re.fullmatch(r"(.*)\[0x[0-9a-f]+\]", frame)
+    return "[" + place.group(1).strip("[]") + "]" if place else frame
 for line in sys.stdin:
     stack, count = line.rstrip("\n").rsplit(" ", 1)
     comm, rest = stack.split(";", 1)
-    n[comm.replace(" ", "_") + ";" + rest] += int(count)
+    n[";".join([comm.replace(" ", "_")] + [as_perf(f) for f in rest.split(";")])] += int(count)
 for line in sorted(n): print(line, n[line])' >wanted
 same "what stackcollapse-perf.pl makes of it is folded" collapsed wanted
 

@@ -161,7 +161,7 @@ exits 0 "programs of which one has no names, and none has lines" \
 	"$SPOOR" record -o x.spoor -- sh -c './nameless 200; ./lineless 600'
 told=$("$SPOOR" report -i x.spoor -s dso,srcline 2>&1)
 lineless=$(readelf -n lineless | sed -n 's/.*Build ID: //p')
-like "$told" "^# +[0-9.]+%  $TMP/nameless: no symbol covers the address; install .*\(build-id [0-9a-f]{40}\)" "names"
+like "$told" "^# +[0-9.]+%  $TMP/nameless: the file is stripped: its functions have no names; install .*\(build-id [0-9a-f]{40}\)" "names"
 like "$told" "^# +[0-9.]+%  $TMP/lineless: no debug information; install its debug symbols .*\(build-id $lineless\)" "lines"
 unlike "$("$SPOOR" report -i x.spoor 2>&1)" "No source lines" "where they are asked for"
 is "$("$SPOOR" report -i x.spoor -s comm -q 2>/dev/null | grep -c build-id)" 0 "not when only rows are"

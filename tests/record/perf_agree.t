@@ -87,7 +87,8 @@ LOAD = ("load_cc1", "load_python", "load_dd", "swapper")
 
 def alike(sym):
     sym = re.sub(r"^\[.\] ", "", sym).strip()
-    if re.fullmatch(r"0x[0-9a-f]+", sym):
+    # Functions of stripped objects have a place with us, and nothing with perf.
+    if re.fullmatch(r"0x[0-9a-f]+|.*\[0x[0-9a-f]+\]", sym):
         return "[unknown]"
     return sym
 

@@ -79,7 +79,8 @@ user(const struct task_map *map, uint64_t ip, bool is_return)
 	assert_non_null(f.dso);
 	assert_non_null(f.dso_path);
 	assert_false(f.kernel);
-	assert_true((f.symbol != NULL) == (f.miss == RESOLVE_OK));
+	assert_true((f.symbol != NULL) == (f.miss == RESOLVE_OK || f.miss == RESOLVE_NO_NAME));
+	assert_true(frame_is_named(&f) == (f.miss == RESOLVE_OK));
 	return f;
 }
 
@@ -620,7 +621,7 @@ separate_symbols(void **state)
 	}
 	fresh(LAB);
 	assert_int_equal(user(&map, ip_of(&map, path, address_of(debug, "main", NULL)), false).miss,
-			 RESOLVE_NO_SYMBOL);
+			 RESOLVE_NO_NAME);
 	lab_run("mkdir -p usr/.build-id && mkdir -p $(dirname usr/%s) && cp kept.debug usr/%s.debug",
 		id, id);
 	fresh(LAB);
@@ -652,7 +653,7 @@ separate_symbols(void **state)
 	fresh(LAB);
 	assert_int_equal(
 		user(&map, ip_of(&map, path, address_of(debug, "hidden_one", NULL)), false).miss,
-		RESOLVE_NO_SYMBOL);
+		RESOLVE_NO_NAME);
 	lab_run("rm -r usr split.debug");
 }
 
@@ -676,7 +677,7 @@ separate_symbols_by_checksum(void **state)
 	lab_run("printf x >>crc.debug");
 	begin(FAR_FUTURE);
 	f = user(&map, ip_of(&map, path, address_of(debug, "hidden_one", NULL)), false);
-	assert_int_equal(f.miss, RESOLVE_NO_SYMBOL);
+	assert_int_equal(f.miss, RESOLVE_NO_NAME);
 }
 
 /* Bytes that this thread has read so far; a process has those of its children as well. */
@@ -704,7 +705,7 @@ bytes_of_a_miss(const char *path, uint32_t index)
 	o.index = index;
 	ip = ip_of(&map, path, address_of(lab_path("kept.debug"), "main", NULL));
 	before = bytes_read();
-	assert_int_equal(user(&map, ip, false).miss, RESOLVE_NO_SYMBOL);
+	assert_int_equal(user(&map, ip, false).miss, RESOLVE_NO_NAME);
 	return bytes_read() - before;
 }
 
@@ -776,6 +777,7 @@ stripped_files_blame_nobody(void **state)
 	struct task_map map;
 	uint64_t main_at = address_of(path, "main", NULL),
 		 hidden_at = address_of(path, "hidden_one", NULL);
+	char place[32];
 	struct frame f;
 
 	lab_run("strip bare");
@@ -783,9 +785,15 @@ stripped_files_blame_nobody(void **state)
 	lab_map(path, START, &o, &map);
 	assert_string_equal(user(&map, ip_of(&map, path, main_at), false).symbol, "main");
 	f = user(&map, ip_of(&map, path, hidden_at), false);
-	assert_int_equal(f.miss, RESOLVE_NO_SYMBOL);
+	assert_int_equal(f.miss, RESOLVE_NO_NAME);
 	assert_int_equal(f.vaddr, hidden_at);
 	assert_string_equal(f.dso, "bare");
+	snprintf(place, sizeof(place), "bare[%#" PRIx64 "]",
+		 ip_of(&map, path, hidden_at) - map.start + map.pgoff);
+	assert_string_equal(f.symbol, place);
+	f = user(&map, ip_of(&map, path, hidden_at) + 1, true);
+	assert_string_equal(f.symbol, place);
+	assert_int_equal(f.symbol_offset, 1);
 }
 
 /* Two files of one build were mapped, the stripped one first: the other's names serve both. */
@@ -804,7 +812,7 @@ stripped_twin(void **state)
 	lab_map(path, START, &o, &map);
 	lab_map(stripped, START, &bare, &bare_map);
 	f = user(&bare_map, ip_of(&bare_map, stripped, hidden_at), false);
-	assert_int_equal(f.miss, RESOLVE_NO_SYMBOL);
+	assert_int_equal(f.miss, RESOLVE_NO_NAME);
 	f = user(&map, ip_of(&map, path, hidden_at), false);
 	assert_string_equal(f.symbol, "hidden_one");
 	f = user(&bare_map, ip_of(&bare_map, stripped, hidden_at), false);
