@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include <elf.h>
+
 #include "format/bytes/array.h"
 #include "format/bytes/fmt_error.h"
 #include "symbolizer/object/elf_bytes.h"
@@ -51,6 +53,7 @@ struct cfi {
 	struct go_end ends[GO_ENDS_MAX];
 	size_t nr_ends;
 	struct elf_signals signals; /* of which no FDE knows */
+	struct cfi_gaps gaps;
 };
 
 /* --- the index --------------------------------------------------------------------------- */
@@ -196,7 +199,7 @@ cfi_ends_stack(const struct cfi *c, uint64_t vaddr, bool is_return)
 
 /* --- signal handlers return to --------------------------------------------------------------- */
 
-static struct fde *fde_at(struct cfi *c, uint64_t vaddr);
+static const struct fde *fde_at(const struct cfi *c, uint64_t vaddr);
 
 static int
 find_signals(struct cfi *c, struct elf_object *o)
@@ -226,6 +229,59 @@ cfi_signal_code(const struct cfi *c, uint64_t vaddr, bool is_return, uint64_t *r
 	return NULL;
 }
 
+/* --- code without FDEs ----------------------------------------------------------------------- */
+
+static int
+segment_gaps(struct cfi *c, struct elf_object *o, const struct elf_segment *s, size_t *fde)
+{
+	const uint64_t end = s->vaddr + s->filesz;
+	uint64_t at = s->vaddr;
+	int err = 0;
+
+	for (; err == 0 && *fde < c->nr && c->fdes[*fde].start < end; ++*fde) {
+		const struct fde *f = &c->fdes[*fde];
+
+		if (f->start < s->vaddr)
+			continue;
+		err = cfi_gaps_add(&c->gaps, o, at, f->start, CFI_GAP_MIN);
+		at = f->start + f->length;
+	}
+	return err ? err : cfi_gaps_add(&c->gaps, o, at, end, 1);
+}
+
+static int
+find_gaps(struct cfi *c, struct elf_object *o)
+{
+	const struct elf_segment *s;
+	const size_t nr = elf_object_segments(o, &s);
+	size_t fde = 0;
+	int err = 0;
+
+	if (c->arch->machine != EM_X86_64 && c->arch->machine != EM_386)
+		return 0;
+	for (size_t i = 0; err == 0 && i < nr; i++)
+		if (s[i].exec && (c->gaps.nr == 0 || s[i].vaddr >= c->gaps.v[c->gaps.nr - 1].vaddr))
+			err = segment_gaps(c, o, &s[i], &fde);
+	if (err == 0)
+		cfi_gaps_find_ends(&c->gaps, o);
+	return err;
+}
+
+const struct cfi_gaps *
+cfi_gaps(const struct cfi *c)
+{
+	return &c->gaps;
+}
+
+bool
+cfi_begins_apart(const struct cfi *c, uint64_t vaddr)
+{
+	const struct fde *f = fde_at(c, vaddr);
+
+	return f && f->start == vaddr && !fde_at(c, vaddr - 1) &&
+		cfi_gaps_before(&c->gaps, vaddr).len == 0;
+}
+
 int
 cfi_new(struct elf_object *o, struct elf_object *debug, struct cfi **ret)
 {
@@ -249,6 +305,8 @@ cfi_new(struct elf_object *o, struct elf_object *debug, struct cfi **ret)
 	}
 	if (err == 0)
 		err = find_signals(c, o);
+	if (err == 0)
+		err = find_gaps(c, o);
 	if (err < 0) {
 		cfi_free(c);
 		return err;
@@ -303,6 +361,7 @@ cfi_free(struct cfi *c)
 		free(c->bytes[i].p);
 	free(c->fdes);
 	cfi_rows_done(&c->rows);
+	cfi_gaps_done(&c->gaps);
 	free(c);
 }
 
@@ -322,6 +381,7 @@ size_t
 cfi_bytes(const struct cfi *c)
 {
 	return c->bytes[EH_FRAME].len + c->bytes[DEBUG_FRAME].len + c->cap * sizeof(*c->fdes) +
+		c->gaps.bytes + c->gaps.cap * sizeof(*c->gaps.v) +
 		c->rows.cap * sizeof(*c->rows.v) +
 		c->rows.rules.cap_words * sizeof(*c->rows.rules.words);
 }
@@ -376,8 +436,8 @@ row_at(const struct cfi_row *rows, size_t n, uint32_t pc)
 	return &rows[low];
 }
 
-static struct fde *
-fde_at(struct cfi *c, uint64_t vaddr)
+static const struct fde *
+fde_at(const struct cfi *c, uint64_t vaddr)
 {
 	size_t low = 0, n = c->nr;
 
@@ -397,13 +457,13 @@ fde_at(struct cfi *c, uint64_t vaddr)
 int
 cfi_find(struct cfi *c, uint64_t vaddr, uint32_t *ret_rule)
 {
-	struct fde *f = fde_at(c, vaddr);
+	const struct fde *f = fde_at(c, vaddr);
 	int err = 0;
 
 	if (!f)
 		return 0;
 	if (f->first == NOT_COMPILED)
-		err = compile(c, f);
+		err = compile(c, &c->fdes[f - c->fdes]);
 	if (err < 0)
 		return err;
 	if (f->first > NO_ROWS)

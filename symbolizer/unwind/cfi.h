@@ -2,7 +2,7 @@
 /*
  * cfi: the call frame information of one ELF file: .eh_frame, and .debug_frame for what only that
  * knows (Go). Its FDEs are indexed when it is made; the rows of one are compiled when it is first
- * asked for. It keeps copies of the sections and nothing else of the file.
+ * asked for. It keeps copies of the sections, and of the code of which they do not tell, and nothing else of the file.
  *
  * The index is made from the FDEs themselves, in 5 ms for the 49,002 of cc1plus with the reading.
  * .eh_frame_hdr's sorted table would save a part of that; it is only looked at for where .eh_frame
@@ -15,6 +15,7 @@
 
 #include "symbolizer/object/elf_object.h"
 #include "symbolizer/object/elf_signal.h"
+#include "symbolizer/unwind/cfi_gaps.h"
 #include "symbolizer/unwind/cfi_rows.h"
 #include "symbolizer/unwind/stack_copy.h"
 
@@ -70,6 +71,15 @@ int cfi_find(struct cfi *c, uint64_t vaddr, uint32_t *ret_rule);
 struct cfi_rule cfi_rule(const struct cfi *c, uint32_t number);
 /* The bytes of a place's expression. */
 struct span cfi_expression(const struct cfi *c, const struct cfi_place *place);
+
+/* The code of which no FDE tells (x86 alone). */
+const struct cfi_gaps *cfi_gaps(const struct cfi *c);
+
+/*
+ * Is it where an FDE begins that has none before it? Code that calls nothing there and has it as its return address
+ * was pushed there: a coroutine of makecontext() returns to __start_context().
+ */
+bool cfi_begins_apart(const struct cfi *c, uint64_t vaddr);
 
 /* FDE i of them, by address: its code, and where in its section it stands. False: there are no more. */
 struct cfi_function {

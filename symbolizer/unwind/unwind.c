@@ -7,7 +7,9 @@
 
 #include "format/bytes/fmt_error.h"
 #include "format/bytes/slots.h"
+#include "symbolizer/unwind/code_path.h"
 #include "symbolizer/unwind/signal_frame.h"
+#include "symbolizer/unwind/x86_code.h"
 
 #define GO_ON UNWIND_STOPS_NR
 #define KNOWN_RULES 4096 /* a power of two */
@@ -16,6 +18,8 @@
  * could have 8,000 in each of its frames.
  */
 #define EXPRESSION_STEPS_MAX 32768
+#define CODE_STEPS_MAX                                                                             \
+	16384 /* instructions of all code without rules of a walk; a function takes 50 */
 #define FRAME_BYTES_MAX (1u << 20) /* of one function that keeps a frame pointer */
 
 struct known_rule {
@@ -29,6 +33,7 @@ struct unwinder {
 	struct known_rule known[KNOWN_RULES];
 	struct unwind_frame frames[UNWIND_FRAMES_MAX];
 	size_t nr;
+	struct code_ways ways;
 };
 
 struct walk {
@@ -38,7 +43,8 @@ struct walk {
 	struct unwind_frame frame; /* whose caller is looked for */
 	bool by_record;		   /* it was found by a frame pointer */
 	struct stack_copy stack;
-	unsigned steps; /* of expressions, that are left */
+	unsigned steps;	     /* of expressions, that are left */
+	unsigned code_steps; /* likewise of code_path */
 	unwind_find_fn *find;
 	void *arg;
 };
@@ -219,6 +225,28 @@ by_rule(struct walk *w, const struct cfi *cfi, uint32_t number)
 	return step_to(w, &caller, to, !signal_frame);
 }
 
+/* As cfi_find(), which takes two searches; most addresses come again and again. */
+static int
+find_rule(struct unwinder *u, const struct unwind_code *code, uint32_t *ret)
+{
+	const uint64_t h = slots_mix((uint64_t)(uintptr_t)code->cfi, code->vaddr);
+	struct known_rule *known = &u->known[h & (KNOWN_RULES - 1)];
+
+	if (known->cfi != code->cfi || known->vaddr != code->vaddr) {
+		int found = cfi_find(code->cfi, code->vaddr, &known->rule);
+
+		if (found == -FMT_E_NOMEM) {
+			known->cfi = NULL;
+			return found;
+		}
+		known->cfi = code->cfi;
+		known->vaddr = code->vaddr;
+		known->found = found;
+	}
+	*ret = known->rule;
+	return known->found;
+}
+
 /* --- without a rule ---------------------------------------------------------------------- */
 
 static bool
@@ -291,6 +319,73 @@ without_rule(struct walk *w, bool frameless, int why)
 	return stop;
 }
 
+/* What a call left: of code that has rules, or whose bytes before it are a call. */
+static bool
+is_return_address(void *arg, uint64_t ra)
+{
+	struct walk *w = arg;
+	struct unwind_code code = { .cfi = NULL };
+	uint32_t rule;
+	struct span before;
+
+	ra &= w->arch->pc_mask;
+	if (ra == 0 || !w->find(w->arg, ra - 1, &code))
+		return false;
+	if (!code.cfi || cfi_arch(code.cfi) != w->arch)
+		return true;
+	before = cfi_gaps_before(cfi_gaps(code.cfi), code.vaddr + 1);
+	return before.len > 0 ? x86_code_ends_with_call(before)
+			      : find_rule(w->u, &code, &rule) != 0;
+}
+
+/*
+ * Was the address of a function's first instruction put where a return address is, as makecontext() puts that of
+ * __start_context()? There the stack of a coroutine begins.
+ */
+static bool
+is_pushed(struct walk *w, const struct unwind_code *code)
+{
+	struct unwind_code first = { .cfi = code->cfi, .vaddr = code->vaddr + 1 };
+	struct cfi_rule rule;
+	struct cfi_place cfa;
+	uint32_t number;
+
+	if (!w->frame.is_return || !cfi_begins_apart(code->cfi, first.vaddr) ||
+	    find_rule(w->u, &first, &number) <= 0)
+		return false;
+	rule = cfi_rule(code->cfi, number);
+	cfa = cfi_rule_place(&rule, 0);
+	return cfa.target != CFI_SIGNAL_FRAME && cfa.how == CFI_REGISTER && cfa.reg == w->arch->sp;
+}
+
+/* By what the code does from here on. */
+static int
+by_code(struct walk *w, const struct unwind_code *code, int why)
+{
+	struct cfi_registers caller;
+	uint64_t ra;
+	const struct code_path_query q = { .cfi = code->cfi,
+					   .vaddr = code->vaddr + w->frame.is_return,
+					   .now = &w->now,
+					   .stack = &w->stack,
+					   .ways = &w->u->ways,
+					   .steps = &w->code_steps,
+					   .is_return = is_return_address,
+					   .arg = w };
+
+	switch (code_path(&q, &caller, &ra)) {
+	case CODE_PATH_RETURNS:
+		return step_to(w, &caller, ra, true);
+	case CODE_PATH_CUT:
+		return UNWIND_CUT;
+	case CODE_PATH_ENDS:
+		return w->frame.is_return ? UNWIND_END : why;
+	case CODE_PATH_LOST:
+		break;
+	}
+	return why;
+}
+
 /* On to what a signal interrupted, by what the kernel saved. */
 static int
 by_signal_code(struct walk *w, const struct signal_code *code, uint64_t offset)
@@ -306,28 +401,6 @@ by_signal_code(struct walk *w, const struct signal_code *code, uint64_t offset)
 }
 
 /* --- the walk ---------------------------------------------------------------------------- */
-
-/* As cfi_find(), which takes two searches; most addresses come again and again. */
-static int
-find_rule(struct unwinder *u, const struct unwind_code *code, uint32_t *ret)
-{
-	const uint64_t h = slots_mix((uint64_t)(uintptr_t)code->cfi, code->vaddr);
-	struct known_rule *known = &u->known[h & (KNOWN_RULES - 1)];
-
-	if (known->cfi != code->cfi || known->vaddr != code->vaddr) {
-		int found = cfi_find(code->cfi, code->vaddr, &known->rule);
-
-		if (found == -FMT_E_NOMEM) {
-			known->cfi = NULL;
-			return found;
-		}
-		known->cfi = code->cfi;
-		known->vaddr = code->vaddr;
-		known->found = found;
-	}
-	*ret = known->rule;
-	return known->found;
-}
 
 static int
 step(struct walk *w)
@@ -363,7 +436,10 @@ step(struct walk *w)
 	if (!w->arch->link_register)
 		cfi_register_set(&w->now, w->arch->ra, w->frame.ip);
 	stop = found > 0 ? by_rule(w, code.cfi, rule) : found < 0 ? UNWIND_BAD_CFI : UNWIND_NO_CFI;
-	if (stop == UNWIND_NO_CFI && code.cfi && cfi_is_entry(code.cfi, code.vaddr))
+	if (stop == UNWIND_NO_CFI && code.cfi)
+		stop = by_code(w, &code, stop);
+	if (stop == UNWIND_NO_CFI && code.cfi &&
+	    (cfi_is_entry(code.cfi, code.vaddr) || is_pushed(w, &code)))
 		return UNWIND_END;
 	if (stop == UNWIND_BAD_CFI || stop == UNWIND_NO_CFI)
 		stop = without_rule(w, code.frameless, mapped ? stop : UNWIND_NO_MAP);
@@ -381,6 +457,7 @@ unwind(struct unwinder *u, const struct unwind_sample *s, unwind_find_fn *find, 
 		.frame = { .ip = s->ip },
 		.stack = s->stack,
 		.steps = EXPRESSION_STEPS_MAX,
+		.code_steps = CODE_STEPS_MAX,
 		.find = find,
 		.arg = arg,
 	};

@@ -132,10 +132,53 @@ unwound() # WHAT JQ-CONDITION OPTION...
 	is "$("$SPOOR" report --json --children -i apart.spoor "$@" 2>/dev/null | jq ".unwound | $condition")" true "$what" ||
 		diag "$("$SPOOR" report --json --children -i apart.spoor "$@" 2>/dev/null | jq -c .unwound)"
 }
-unwound "a stripped program has no rules" '.end < 0.05 * .stacks'
+unwound "a stripped program has no rules, but its code" '.end >= 0.97 * .stacks'
 unwound "those of its debug file are taken" '.end >= 0.97 * .stacks' --symfs debug
 rm apart/bare "debug$PWD/apart/bare"
 unwound "also when the program is gone" '.end >= 0.97 * .stacks' --symfs debug
+unwound "without both there is nothing" '.end < 0.05 * .stacks'
+
+# Code that nothing tells of but itself, as of musl and of assembler: what it does to the stack is followed to its return.
+ok "a program without call frame information" "$cc" -w -O2 -g0 -fno-asynchronous-unwind-tables -fno-unwind-tables -fomit-frame-pointer \
+	-fno-optimize-sibling-calls -o untold work.c
+exits 0 "recorded" "$SPOOR" record -F 999 --call-graph dwarf -o untold.spoor -- ./untold
+is "$("$SPOOR" report --json --children -i untold.spoor | jq '.unwound | .stacks > 200 and .end >= 0.97 * .stacks')" true "its stacks are whole" ||
+	diag "$("$SPOOR" report --json --children -i untold.spoor | jq -c .unwound)"
+exits 0 "and folded" "$SPOOR" export -f folded --no-inline -o untold.folded untold.spoor
+in_range "$(grep ';deep;' untold.folded | share /dev/stdin "main;$(printf 'deep;%.0s' {0..20})middle;leaf")" 0.9 1 "and as deep as they are"
+if command -v musl-gcc >/dev/null; then
+	ok "a program of musl" musl-gcc -w -O2 -fomit-frame-pointer -fno-optimize-sibling-calls -o ofmusl work.c
+	exits 0 "recorded" "$SPOOR" record -F 999 --call-graph dwarf -o ofmusl.spoor -- ./ofmusl
+	is "$("$SPOOR" report --json --children -i ofmusl.spoor | jq '.unwound | .stacks > 200 and .end >= 0.97 * .stacks')" true "its stacks are whole" ||
+		diag "$("$SPOOR" report --json --children -i ofmusl.spoor | jq -c .unwound)"
+else
+	skip "no musl-gcc" 3
+fi
+
+# The stack of a coroutine ends where makecontext() has it begin.
+cat >coroutine.c <<'END'
+#include <stdlib.h>
+#include <ucontext.h>
+static volatile unsigned sink;
+static ucontext_t one, other;
+__attribute__((noinline, noclone)) unsigned leaf(unsigned n) { while (n--) sink = sink * 69069 + 1; return sink; }
+static void work(void) { for (;;) { leaf(100000); swapcontext(&other, &one); } }
+int main(void)
+{
+	getcontext(&other);
+	other.uc_stack.ss_sp = malloc(65536);
+	other.uc_stack.ss_size = 65536;
+	other.uc_link = &one;
+	makecontext(&other, work, 0);
+	for (int i = 0; i < 5000; i++)
+		swapcontext(&one, &other);
+	return 0;
+}
+END
+ok "a coroutine" "$cc" -O2 -fomit-frame-pointer -o coroutine coroutine.c
+exits 0 "recorded" "$SPOOR" record -F 999 --call-graph dwarf -o coroutine.spoor -- ./coroutine
+is "$("$SPOOR" report --json --children -i coroutine.spoor | jq '.unwound | .stacks > 100 and .end >= 0.97 * .stacks')" true "its stacks are whole" ||
+	diag "$("$SPOOR" report --json --children -i coroutine.spoor | jq -c .unwound)"
 
 # A 32-bit process. It needs no library: those for it may not be here.
 cat >narrow.c <<'END'
