@@ -96,6 +96,58 @@ unwind_sample_of(const struct cfi_arch *arch, const struct perf_sample *s,
 	return true;
 }
 
+/* --- what is at an address --------------------------------------------------------------- */
+
+/* As cfi_find(), which takes two searches; most addresses come again and again. */
+static int
+find_rule(struct unwinder *u, const struct unwind_code *code, uint32_t *ret)
+{
+	const uint64_t h = slots_mix((uint64_t)(uintptr_t)code->cfi, code->vaddr);
+	struct known_rule *known = &u->known[h & (KNOWN_RULES - 1)];
+
+	if (known->cfi != code->cfi || known->vaddr != code->vaddr) {
+		int found = cfi_find(code->cfi, code->vaddr, &known->rule);
+
+		if (found == -FMT_E_NOMEM) {
+			known->cfi = NULL;
+			return found;
+		}
+		known->cfi = code->cfi;
+		known->vaddr = code->vaddr;
+		known->found = found;
+	}
+	*ret = known->rule;
+	return known->found;
+}
+
+static bool
+is_code(struct walk *w, uint64_t ra)
+{
+	struct unwind_code code;
+
+	ra &= w->arch->pc_mask;
+	return ra != 0 && w->find(w->arg, ra - 1, &code);
+}
+
+/* What a call left: of code that has rules, or whose bytes before it are a call. */
+static bool
+is_return_address(void *arg, uint64_t ra)
+{
+	struct walk *w = arg;
+	struct unwind_code code = { .cfi = NULL };
+	uint32_t rule;
+	struct span before;
+
+	ra &= w->arch->pc_mask;
+	if (ra == 0 || !w->find(w->arg, ra - 1, &code))
+		return false;
+	if (!code.cfi || cfi_arch(code.cfi) != w->arch)
+		return true;
+	before = cfi_gaps_before(cfi_gaps(code.cfi), code.vaddr + 1);
+	return before.len > 0 ? x86_code_ends_with_call(before)
+			      : find_rule(w->u, &code, &rule) != 0;
+}
+
 /* --- by rule ----------------------------------------------------------------------------- */
 
 static bool
@@ -195,6 +247,25 @@ restore(struct walk *w, const struct cfi *cfi, const struct cfi_rule *rule, uint
 	return GO_ON;
 }
 
+/*
+ * Hand-written assembler pushes a word around a loop and leaves its rule as it was (glibc's memcpy() for i386): what the
+ * rule finds is that word, and the return address is above it. Only an interrupted instruction can be there.
+ */
+static void
+pass_pushed(struct walk *w, const struct cfi_place *first, struct cfi_registers *caller,
+	    uint64_t *ra)
+{
+	const unsigned sp = w->arch->sp;
+	uint64_t above;
+
+	if (w->frame.is_return || w->arch->link_register || first->how != CFI_REGISTER ||
+	    first->reg != sp || is_code(w, *ra) ||
+	    !stack_copy_word(&w->stack, caller->value[sp], &above) || !is_return_address(w, above))
+		return;
+	caller->value[sp] += w->arch->word;
+	*ra = above;
+}
+
 static int
 by_rule(struct walk *w, const struct cfi *cfi, uint32_t number)
 {
@@ -222,41 +293,12 @@ by_rule(struct walk *w, const struct cfi *cfi, uint32_t number)
 	if (!cfi_register(&caller, ra, &to) &&
 	    !(w->arch->link_register && cfi_register(&w->now, ra, &to)))
 		return UNWIND_BAD_CFI;
+	if (!signal_frame)
+		pass_pushed(w, &first, &caller, &to);
 	return step_to(w, &caller, to, !signal_frame);
 }
 
-/* As cfi_find(), which takes two searches; most addresses come again and again. */
-static int
-find_rule(struct unwinder *u, const struct unwind_code *code, uint32_t *ret)
-{
-	const uint64_t h = slots_mix((uint64_t)(uintptr_t)code->cfi, code->vaddr);
-	struct known_rule *known = &u->known[h & (KNOWN_RULES - 1)];
-
-	if (known->cfi != code->cfi || known->vaddr != code->vaddr) {
-		int found = cfi_find(code->cfi, code->vaddr, &known->rule);
-
-		if (found == -FMT_E_NOMEM) {
-			known->cfi = NULL;
-			return found;
-		}
-		known->cfi = code->cfi;
-		known->vaddr = code->vaddr;
-		known->found = found;
-	}
-	*ret = known->rule;
-	return known->found;
-}
-
 /* --- without a rule ---------------------------------------------------------------------- */
-
-static bool
-is_code(struct walk *w, uint64_t ra)
-{
-	struct unwind_code code;
-
-	ra &= w->arch->pc_mask;
-	return ra != 0 && w->find(w->arg, ra - 1, &code);
-}
 
 /* A frame record: the caller's frame pointer, and above it the return address. */
 static int
@@ -317,25 +359,6 @@ without_rule(struct walk *w, bool frameless, int why)
 	if (stop == why && !w->frame.is_return)
 		stop = by_call(w, why);
 	return stop;
-}
-
-/* What a call left: of code that has rules, or whose bytes before it are a call. */
-static bool
-is_return_address(void *arg, uint64_t ra)
-{
-	struct walk *w = arg;
-	struct unwind_code code = { .cfi = NULL };
-	uint32_t rule;
-	struct span before;
-
-	ra &= w->arch->pc_mask;
-	if (ra == 0 || !w->find(w->arg, ra - 1, &code))
-		return false;
-	if (!code.cfi || cfi_arch(code.cfi) != w->arch)
-		return true;
-	before = cfi_gaps_before(cfi_gaps(code.cfi), code.vaddr + 1);
-	return before.len > 0 ? x86_code_ends_with_call(before)
-			      : find_rule(w->u, &code, &rule) != 0;
 }
 
 /*
