@@ -50,7 +50,7 @@ report_rows_next(const struct report_print *p, const struct report_section *s,
 
 #define DEBUG_SYMBOLS                                                                              \
 	"install its debug symbols (packages *-debuginfo, or *-dbgsym, which "                     \
-	"find-dbgsym-packages finds by build-id)"
+	"find-dbgsym-packages FILE finds by the file's build-id)"
 
 /* What would help, besides what resolve_miss_text() says. */
 static const char *

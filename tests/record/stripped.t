@@ -45,7 +45,7 @@ is "$(jq '.unresolved.no_name' json)" "$(awk '$1 ~ /^prog/ { n += $2 } END { pri
 share=$(printf '%.2f' "$(jq '100 * .unresolved.no_name / .samples' json)")
 like "$(cat text)" "No names: $(jq .unresolved.no_name json) of [0-9]+ samples \($share%\)" "... and told in a report, with their share"
 id=$(readelf -n whole | sed -n 's/.*Build ID: //p')
-like "$(cat text)" "prog: the file is stripped: .*find-dbgsym-packages.*--debuginfod \(build-id $id\)" "... with who has the names"
+like "$(cat text)" "prog: the file is stripped: .*find-dbgsym-packages FILE .*--debuginfod \(build-id $id\)" "... with who has the names"
 unlike "$(cat script)" 'prog\[0x' "perf has no such names: nor has the export of its form"
 like "$(cat script)" '\[unknown\] \(.*/prog\)' "... where they are [unknown]"
 ok "an export as JSON has them" grep -qF "\"symbol\":\"$first\"" lines
