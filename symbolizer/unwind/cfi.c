@@ -52,6 +52,7 @@ struct cfi {
 	uint64_t entry;
 	struct go_end ends[GO_ENDS_MAX];
 	size_t nr_ends;
+	bool is_go;		    /* its code keeps frame pointers, and changes stacks */
 	struct elf_signals signals; /* of which no FDE knows */
 	struct cfi_gaps gaps;
 };
@@ -168,6 +169,7 @@ find_go_ends(struct cfi *c, struct elf_object *o)
 		symtab_builder_free(b);
 	else
 		err = symtab_build(b, &names);
+	c->is_go = err == 0 && symtab_count(names) > 0;
 	for (size_t i = 0;
 	     err == 0 && symtab_count(names) > 0 && i < c->nr && c->nr_ends < GO_ENDS_MAX; i++) {
 		const uint64_t start = c->fdes[i].start;
@@ -257,7 +259,7 @@ find_gaps(struct cfi *c, struct elf_object *o)
 	size_t fde = 0;
 	int err = 0;
 
-	if (c->arch->machine != EM_X86_64 && c->arch->machine != EM_386)
+	if (c->is_go || (c->arch->machine != EM_X86_64 && c->arch->machine != EM_386))
 		return 0;
 	for (size_t i = 0; err == 0 && i < nr; i++)
 		if (s[i].exec && (c->gaps.nr == 0 || s[i].vaddr >= c->gaps.v[c->gaps.nr - 1].vaddr))

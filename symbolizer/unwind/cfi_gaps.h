@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * cfi_gaps: copies of the code of a file of which its call frame information says nothing, for code_path. Most files
- * have next to none; those that were built without it are one gap.
+ * have next to none; those that were built without it are one gap. Go programs have frame pointers, and need none.
  */
 #ifndef SYMBOLIZER_UNWIND_CFI_GAPS_H
 #define SYMBOLIZER_UNWIND_CFI_GAPS_H
