@@ -294,7 +294,8 @@ add_job(struct search *s, size_t first, size_t end, size_t *nr)
 	s->splits[s->nr_jobs] = (struct split_files){ s->l->resolver, object };
 	s->jobs[s->nr_jobs] = (struct dwarf_job){ .fd = object->debug_fd,
 						  .alt_fd = object->alt_fd,
-						  .others = !file_owner_trusts(object->debug_fd),
+						  .others = object->stored ||
+							  !file_owner_trusts(object->debug_fd),
 						  .split = open_split,
 						  .split_arg = &s->splits[s->nr_jobs],
 						  .addresses = &s->addresses[begin],

@@ -186,6 +186,21 @@ touch ranges
 look third
 unlike "$(grep /ranges: third.err)" "earlier look" "dwarf_inflate: a file that was changed is read again"
 
+# What is inside of a recording is its author's, whoever has unpacked it: it has the time of files of others.
+cp ranges mine
+"$SPOOR" record -q -e minor-faults:u -c 1 -o mine.spoor -- ./mine
+"$SPOOR" pack -q -i mine.spoor -o unnamed.spoor 2>err || diag_file err
+rm mine
+XDG_CACHE_HOME=$TMP/none "$SPOOR" export -f folded -i unnamed.spoor -o mine.folded 2>mine.err &
+reader=$!
+while kill -0 $reader 2>/dev/null; do
+	for worker in $(pgrep -P $reader); do
+		sed -n 's/^Max cpu time *\([0-9]*\) .*/\1/p' "/proc/$worker/limits" 2>/dev/null
+	done
+	sleep 0.01
+done | sort -n | tail -n 1 >seconds
+in_range "$(cat seconds)" 1 15 "dwarf_inflate: a file in a recording has a quarter of 60 s at most"
+
 # In a control group whose memory is full of pages of files, which the kernel gives up. How full it is, is made up.
 if [ "$(id -u)" = 0 ]; then
 	gcc -O1 -g -no-pie -o much hostile.c || bail "gcc failed"
