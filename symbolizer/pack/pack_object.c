@@ -262,7 +262,9 @@ pack_object(struct pack_job *job, const struct object *o, const char *path,
 	    const uint64_t *addresses, size_t nr, struct fmt_where *where)
 {
 	const uint64_t before = job->counts.files;
-	struct stored_extra extra = { .lines = !job->names_only, .names_only = job->names_only };
+	/* Functions without names are told apart by call frame information. */
+	struct stored_extra extra = { .lines = !job->names_only,
+				      .names_only = job->names_only && !o->functions };
 	struct packed_object about = { .kind = PACKED_OBJECT,
 				       .id = o->build_id,
 				       .names_only = job->names_only,

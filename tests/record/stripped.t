@@ -52,6 +52,12 @@ ok "an export as JSON has them" grep -qF "\"symbol\":\"$first\"" lines
 "$SPOOR" export -f pprof -i x.spoor >p.pb.gz
 like "$(gzip -dc p.pb.gz | strings)" 'prog\[0x' "and one for pprof"
 
+"$SPOOR" pack -q --names x.spoor -o packed.spoor || bail "not packed"
+mv prog away
+is "$("$SPOOR" report --json --no-children --dso prog -i packed.spoor | jq -r '.rows[] | "\(.symbol) \(.samples)"' | sort)" \
+	"$(cat places)" "a recording that is packed with names alone has them, without the file"
+mv away prog
+
 # --- the same function in every recording ----------------------------------------------------------
 
 mkdir moved && cp prog moved/prog
