@@ -7,9 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <bsd/stdlib.h>
-
 #include "format/bytes/fair_part.h"
+#include "format/bytes/slots.h"
 
 #define ARENA_BYTES (64u << 10)
 #define SLOTS_FIRST 1024
@@ -39,7 +38,6 @@ struct intern {
 	size_t long_bytes; /* of those that are longer than INTERN_SHORT_MAX, */
 	size_t long_max;   /* and may be */
 	uint64_t left_out;
-	uint64_t seed; /* of the hashes: no file can be made whose names have one slot */
 };
 
 struct intern *
@@ -56,7 +54,6 @@ intern_new(size_t bytes_max)
 	}
 	t->nr_slots = SLOTS_FIRST;
 	t->bytes_max = t->long_max = bytes_max;
-	arc4random_buf(&t->seed, sizeof(t->seed));
 	return t;
 }
 
@@ -81,15 +78,10 @@ intern_free(struct intern *t)
 	free(t);
 }
 
-/* FNV-1a, but for where it begins; the low bits are used, so the high ones are folded in. */
 static uint32_t
-hash_of(const struct intern *t, const char *s, size_t len)
+hash_of(const char *s, size_t len)
 {
-	uint64_t h = t->seed;
-
-	for (size_t i = 0; i < len; i++)
-		h = (h ^ (uint8_t)s[i]) * 0x100000001b3;
-	return (uint32_t)(h ^ (h >> 32));
+	return (uint32_t)slots_mix_bytes(0, s, len);
 }
 
 static size_t
@@ -172,7 +164,7 @@ intern_insert(struct intern *t, const char *s, size_t len, size_t *owner, size_t
 	size_t at;
 	struct entry *e;
 
-	hash = hash_of(t, s, len);
+	hash = hash_of(s, len);
 	if (t->used * 4 >= t->nr_slots * 3 && !intern_grow(t))
 		return NULL;
 	for (at = hash & (t->nr_slots - 1); t->slots[at] != NULL;
@@ -232,7 +224,7 @@ intern_note(struct intern *t, const char *interned)
 	size_t mask = t->nr_slots - 1;
 
 	/* Found again through the table rather than by casting const away from its string. */
-	for (size_t at = hash_of(t, interned, strlen(interned)) & mask; t->slots[at] != NULL;
+	for (size_t at = hash_of(interned, strlen(interned)) & mask; t->slots[at] != NULL;
 	     at = (at + 1) & mask)
 		if (t->slots[at]->s == interned)
 			return &t->slots[at]->note;
