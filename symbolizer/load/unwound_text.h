@@ -7,7 +7,7 @@
 
 #include "symbolizer/profile/user_stack.h"
 
-#define UNWOUND_TEXT_MAX 640
+#define UNWOUND_TEXT_MAX 768
 
 /* "512 copied stacks were unwound: 500 to their outermost frames, 12 ..."; false: there were none. */
 bool unwound_text(const struct user_stack_counts *c, char out[UNWOUND_TEXT_MAX]);

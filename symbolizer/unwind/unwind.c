@@ -93,6 +93,7 @@ unwind_sample_of(const struct cfi_arch *arch, const struct perf_sample *s,
 		return false;
 	ret->stack.narrow = arch->word == 4;
 	ret->stack.bytes = span_of(s->stack_user.p, (size_t)s->stack_user_dyn_size);
+	ret->is_short = s->stack_user_dyn_size < s->stack_user.len;
 	return true;
 }
 
@@ -492,5 +493,5 @@ unwind(struct unwinder *u, const struct unwind_sample *s, unwind_find_fn *find, 
 	while (stop == GO_ON);
 	*ret = u->frames;
 	*ret_nr = u->nr;
-	return stop;
+	return stop == UNWIND_CUT && s->is_short ? UNWIND_SHORT : stop;
 }

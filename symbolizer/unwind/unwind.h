@@ -20,6 +20,7 @@
 #define UNWIND_STOPS(X)                                                                            \
 	X(END, "end")	      /* the outermost frame */                                            \
 	X(CUT, "cut")	      /* the copied bytes of the stack end */                              \
+	X(SHORT, "short")     /* likewise; the kernel copied less than was asked for */            \
 	X(NO_MAP, "no_map")   /* a return address where no code is mapped */                       \
 	X(NO_CFI, "no_cfi")   /* code without call frame information or frame pointers */          \
 	X(BAD_CFI, "bad_cfi") /* call frame information that does not fit the stack */             \
@@ -51,6 +52,7 @@ struct unwind_sample {
 	uint64_t ip;
 	struct cfi_registers registers;
 	struct stack_copy stack;
+	bool is_short; /* the kernel copied less than was asked for: to a page that was never touched */
 };
 
 /*

@@ -95,7 +95,7 @@ awk 'NR == FNR { of[$2] = $1; next } $1 > 0.05 && ++n <= 10 { d = $1 - of[$2]; i
 is "$?" 0 "the twin's top functions are ours"
 [ ! -s differ ] || diag "$(cat differ)"
 
-is "$("$SPOOR" report --json --children -i bare.spoor | jq '.unwound | .stacks == .end + .cut + .no_map + .no_cfi + .bad_cfi + .limit + .refused and
+is "$("$SPOOR" report --json --children -i bare.spoor | jq '.unwound | .stacks == .end + .cut + .short + .no_map + .no_cfi + .bad_cfi + .limit + .refused and
 	.end >= 0.97 * .stacks and .stacks > 200 and .frames > 5 * .stacks')" true "the counts add up"
 like "$("$SPOOR" report --children -i bare.spoor)" "copied stacks were unwound: [0-9]+ to their outermost frames" "and are told"
 is "$("$SPOOR" report --no-children --json -i bare.spoor | jq .unwound.stacks)" 0 "without callers nothing is unwound"

@@ -242,6 +242,10 @@ test_cut(void **state)
 	EXPECT(AT(0x10), AT(0x110), AT(0x210));
 	assert_int_equal(walk(AT(0x10), 0), UNWIND_CUT);
 	EXPECT(AT(0x10));
+	/* More was asked for than the kernel copied: to ask for more does not help. */
+	sample.is_short = true;
+	assert_int_equal(walk(AT(0x10), 9), UNWIND_SHORT);
+	sample.is_short = false;
 }
 
 static void
@@ -542,6 +546,7 @@ test_sample(void **state)
 	assert_int_equal(u.ip, 108);
 	assert_int_equal(u.stack.base, 107);
 	assert_int_equal(u.stack.bytes.len, 40);
+	assert_true(u.is_short);
 	assert_int_equal(u.registers.known, 1 | 1 << 1 | 1 << 3 | 0xf << 4 | 1 << 8);
 	assert_int_equal(u.registers.value[1], 103); /* rdx */
 	assert_int_equal(u.registers.value[3], 101); /* rbx */
