@@ -58,8 +58,13 @@ if command -v perf >/dev/null; then
 		sort >ours
 	ok "perf says the same" cmp theirs ours
 	ok "and both name two functions" test "$(wc -l <ours)" -eq 2
+	# As perf, a perf.data has them from the map that is there when it is read.
+	perf_record -q -F 997 -e cpu-clock:u -o p.data -- "$FIXTURES/jit" map >steps 2>err || diag_file err
+	at_exit "rm -f /tmp/perf-$(head -n 1 steps).map"
+	in_range "$(share p.data 'alpha()')" 570 690 "alpha of a perf.data, by the perf map"
+	in_range "$(share p.data 'beta <T>')" 280 380 "beta likewise"
 else
-	skip "no perf here" 2
+	skip "no perf here" 4
 fi
 
 elsewhere "$SPOOR" report --json -i - <map.spoor 2>/dev/null >json
