@@ -52,13 +52,28 @@ report_rows_next(const struct report_print *p, const struct report_section *s,
 	"install its debug symbols (packages *-debuginfo, or *-dbgsym, which "                     \
 	"find-dbgsym-packages FILE finds by the file's build-id)"
 
+/* Of what runtimes write to /tmp/perf-PID.map, where the recorder finds it. */
+#define MADE_CODE                                                                                  \
+	"if it is code made at run time, its runtime has the names: jcmd PID Compiler.perfmap "    \
+	"(Java 17 or newer, while it is recorded) or java -XX:+DumpPerfMapAtExit, node "           \
+	"--perf-basic-prof, python3 -X perf (3.12), DOTNET_PerfMapEnabled=1"
+
+/* Where code lies that a process made at run time; the kernel calls it so. */
+static bool
+is_made_code(const struct report_unknown *u)
+{
+	return u->dso_path &&
+		(strcmp(u->dso_path, "//anon") == 0 ||
+		 strncmp(u->dso_path, "/memfd:", strlen("/memfd:")) == 0);
+}
+
 /* What would help, besides what resolve_miss_text() says. */
 static const char *
-advice(const struct report_print *p, enum resolve_miss miss, bool has_build_id)
+advice(const struct report_print *p, const struct report_unknown *u)
 {
-	const bool fetch = has_build_id && !p->load->fetch;
+	const bool fetch = u->build_id && !p->load->fetch;
 
-	switch (miss) {
+	switch (u->miss) {
 	case RESOLVE_NO_FILE:
 		return fetch ? "copy the file here, give --symfs a directory that has it, or try "
 			       "--debuginfod"
@@ -75,6 +90,8 @@ advice(const struct report_print *p, enum resolve_miss miss, bool has_build_id)
 		return fetch ? DEBUG_SYMBOLS ", or try --debuginfod" : DEBUG_SYMBOLS;
 	case RESOLVE_NO_KSYM:
 		return resolver_kernel_trouble(p->load->resolver);
+	case RESOLVE_NOT_FILE:
+		return is_made_code(u) ? MADE_CODE : NULL;
 	default:
 		return NULL;
 	}
@@ -109,7 +126,7 @@ static int
 print_unknown(const struct report_print *p, const struct report_unknown *u, double share,
 	      struct buf *scratch)
 {
-	const char *help = advice(p, u->miss, u->build_id != NULL);
+	const char *help = advice(p, u);
 	const bool named = u->miss == RESOLVE_OK;
 
 	buf_clear(scratch);
