@@ -53,3 +53,22 @@ rss_kib() # its memory
 {
 	awk '/^VmRSS/ { print $2 }' "/proc/$pid/status"
 }
+
+# PROGRAM MS: in a root that is gone when it ends. In the background its process is the program's own.
+# shellcheck disable=SC2016,SC2034 # for sh; for tests
+container=(unshare --mount --propagation private sh -c '
+	mount -t tmpfs jail jail && mkdir jail/bin && cp "$1" "jail/bin/$1" && exec chroot jail "/bin/$1" "$2"' -)
+
+# It lives as long as that takes, and so that it is sampled: a daemon that has no CPU looks later.
+container_until_stored() # PROGRAM COPY
+{
+	local program stored=0
+
+	mkdir -p jail
+	background "${container[@]}" "$1" 600000
+	program=$!
+	wait_for 60 test -f "$2" || stored=1
+	sleep 2
+	kill "$program"
+	return $stored
+}

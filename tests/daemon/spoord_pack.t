@@ -30,11 +30,6 @@ program() # NAME: of its own; static, so that it runs in an empty root
 	echo "const char pad_$1[2000 * 1024] = { 1 };" >pad.c
 	"${CC:-gcc}" -static -g -O2 -o "$1" "$TOP/tests/fixtures/deep.c" pad.c || bail "no compiler"
 }
-container() # PROGRAM: in a root that is gone when it ends
-{
-	unshare --mount --propagation private sh -c '
-		mount -t tmpfs jail jail && mkdir jail/bin && cp "$1" "jail/bin/$1" && chroot jail "/bin/$1" 2000' - "$1"
-}
 copy_of() # PROGRAM
 {
 	local id
@@ -53,13 +48,11 @@ program kept
 program other
 start
 wait_for 20 samples_over 10 || bail "no daemon"
-container kept
-ok "a container's program is stored" wait_for 20 test -f "$(copy_of kept)"
+ok "a container's program is stored" container_until_stored kept "$(copy_of kept)"
 ctl rotate >/dev/null
 # In the segment that is kept there is only the first one.
 ok "what was recorded is kept" ctl keep 1h --label mine
-container other
-ok "so is another one's" wait_for 20 test -f "$(copy_of other)"
+ok "so is another one's" container_until_stored other "$(copy_of other)"
 kept_copy=$(copy_of kept) other_copy=$(copy_of other)
 is "$(stat -c %h "$kept_copy")" 2 "a copy that names what is kept is linked there"
 is "$(stat -c %h "$other_copy")" 1 "another one is not"
