@@ -15,16 +15,6 @@ archive=$machine/var/lib/spoor
 mallory=(setpriv --reuid mallory --regid mallory --init-groups)
 member=(setpriv --reuid member --regid member --init-groups)
 
-status() # KEY
-{
-	machine spoorctl status --json 2>/dev/null | jq -r ".$1"
-}
-
-service_log()
-{
-	machine journalctl -o cat -u spoord.service 2>/dev/null
-}
-
 samples_of() # COMM
 {
 	machine spoorctl sync >/dev/null 2>&1
@@ -44,7 +34,7 @@ machine useradd --create-home mallory
 machine useradd --create-home --groups spoor member
 install -m 755 "$FIXTURES/jit" "$machine/home/mallory/jit"
 machine chown -R mallory: /home/mallory
-ok "it starts" machine systemctl start spoord.service || { service_log >said; diag_file said; exit 1; }
+ok "it starts" machine systemctl start spoord.service || { journal >said; diag_file said; exit 1; }
 pid=$(machine systemctl show -P MainPID spoord.service)
 is "$(machine sed -n 's/^CapEff:[[:space:]]*//p' "/proc/$pid/status")" 0000014400080004 "with five capabilities"
 
@@ -160,7 +150,7 @@ is "$(copies "$secret")" 1 "objects_whole_private, objects_no_sections: no other
 # --- the service after all of it --------------------------------------------------------------------
 
 is "$(machine systemctl show -P MainPID spoord.service)" "$pid" "the service is the same process"
-is "$(status suspended)" false "and records" || service_log | tail -n 5 >&2
-unlike "$(service_log)" 'Sanitizer|Assertion|dumped core' "the journal has no crash"
+is "$(status suspended)" false "and records" || journal | tail -n 5 >&2
+unlike "$(journal)" 'Sanitizer|Assertion|dumped core' "the journal has no crash"
 ok "stop" machine systemctl stop spoord.service
 done_testing

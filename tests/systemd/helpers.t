@@ -15,11 +15,6 @@ done
 printf '%s\n' 'frequency = 199' 'block_age = 1s' 'segment_age = 5min' 'cpu_budget = 0' 'max_use = 256M' 'objects_share = 50%' \
 	'keep_free = 0' >"$machine/etc/spoor/spoord.conf"
 
-journal()
-{
-	machine journalctl -o cat -u spoord.service 2>/dev/null
-}
-
 # Of each helper: permitted, effective, ambient, no_new_privs.
 helpers()
 {

@@ -5,7 +5,7 @@
 # booted in a container. For tests/systemd/*.t, after lib.sh:
 #
 #   machine_make || skip_all "$machine_why"      the tree in $machine, not booted
-#   machine_install; machine_boot; machine COMMAND...; machine_halt
+#   machine_install; machine_boot; machine COMMAND...; status FILTER; journal; machine_halt
 #
 # The tree is kept (debootstrap.sh); what a test changes lies in an overlay of its own.
 
@@ -86,6 +86,16 @@ machine() # COMMAND...: runs it in there, as root
 {
 	nsenter -t "$machine_leader" -a -- /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C \
 		SYSTEMD_PAGER= "$@" </dev/null
+}
+
+status() # FILTER: of the service's status
+{
+	machine spoorctl status --json 2>/dev/null | jq -r ".$1"
+}
+
+journal() # of the service
+{
+	machine journalctl -o cat -u spoord.service 2>/dev/null
 }
 
 machine_halt()

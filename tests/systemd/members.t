@@ -19,19 +19,9 @@ config() # LINE...: and what all have
 config 'cpu_budget = 0'
 archive=$machine/var/lib/spoor
 
-status() # FILTER
-{
-	machine spoorctl status --json 2>/dev/null | jq -r ".$1"
-}
-
 is_status() # FILTER
 {
 	[ "$(status "cpu_use | ($1)")" = true ]
-}
-
-service_log()
-{
-	machine journalctl -o cat -u spoord.service 2>/dev/null
 }
 
 samples_over() # COUNT
@@ -54,7 +44,7 @@ machine useradd --create-home --groups spoor member
 machine useradd --create-home --groups spoor other
 machine useradd --create-home mallory
 install -m 644 "$TOP/tests/varlink/member_flood.py" "$machine/srv/member_flood.py"
-ok "it starts" machine systemctl start spoord.service || { service_log >said; diag_file said; exit 1; }
+ok "it starts" machine systemctl start spoord.service || { journal >said; diag_file said; exit 1; }
 pid=$(machine systemctl show -P MainPID spoord.service)
 socket=$(machine systemctl show -P Listen spoord.socket | sed 's/ .*//')
 wait_for 20 samples_over 0
@@ -87,7 +77,7 @@ in_range "$calls" 10 $((600 + 150 * seconds)) "member_log_flood: the flood is an
 ok "another member's capture is made" wait $capture || diag_file capture.out
 in_range "$("$SPOOR" info --json "$machine/home/other/theirs.spoor" 2>/dev/null | jq .samples)" 10 1e9 "and has samples"
 uid=$(machine id -u member)
-in_range "$(service_log | grep -c "no capture for uid $uid: ")" 1 $((seconds / 60 + 2)) \
+in_range "$(journal | grep -c "no capture for uid $uid: ")" 1 $((seconds / 60 + 2)) \
 	"member_log_flood: refused captures have one line a minute, with the uid"
 in_range "$(status "warnings | map(select(test(\"uid $uid\"))) | length")" 0 2 \
 	"member_log_flood: two of the warnings are the member's at most"
@@ -134,13 +124,13 @@ for n in {1..10}; do
 	install -m 755 odd "$machine/home/mallory/odd_$n"
 	echo "$n" >>"$machine/home/mallory/odd_$n"
 done
-lines=$(service_log | wc -l)
+lines=$(journal | wc -l)
 # shellcheck disable=SC2016 # for sh in there
 as mallory sh -c 'for n in $(seq 10); do ./odd_$n & done; wait'
 machine spoorctl sync
 in_range "$(machine spoor report --json -s comm -i /var/lib/spoor 2>/dev/null |
 	jq '[.rows[] | select(.comm | test("^odd_")) | .samples] | add // 0')" 50 1e9 "odd programs are sampled"
-in_range "$(service_log | tail -n +$((lines + 1)) | grep -c "odd_\|build-id")" 0 2 "log_flood: the journal is not filled by them"
+in_range "$(journal | tail -n +$((lines + 1)) | grep -c "odd_\|build-id")" 0 2 "log_flood: the journal is not filled by them"
 is "$(status 'warnings | map(select(test("odd_"))) | length')" 0 "log_flood: nor are the warnings"
 
 # --- a budget that does not suffice ---------------------------------------------------------------
@@ -156,8 +146,8 @@ machine systemctl reload spoord.service
 
 is "$(machine systemctl show -P MainPID spoord.service)" "$pid" "the service is the same process"
 in_range "$(status rss_bytes)" 1 $((128 << 20)) "within the memory of its unit"
-is "$(status suspended)" false "and records" || service_log | tail -n 5 >&2
-unlike "$(service_log)" 'Sanitizer|Assertion|dumped core' "the journal has no crash"
+is "$(status suspended)" false "and records" || journal | tail -n 5 >&2
+unlike "$(journal)" 'Sanitizer|Assertion|dumped core' "the journal has no crash"
 
 # --- no inodes ------------------------------------------------------------------------------------
 
@@ -180,7 +170,7 @@ done'
 is "$(in_archive stat -f -c %d .)" 0 "copies have taken the last inode"
 had=$(in_archive find spoor-objects -name '*.debug' | wc -l)
 machine systemctl start spoord.service
-ok "objects_inodes: it records" wait_for 20 samples_over 10 || service_log | tail -n 5 >&2
+ok "objects_inodes: it records" wait_for 20 samples_over 10 || journal | tail -n 5 >&2
 is "$(comm -23 <(sort <<<"$segments") <(in_archive find . -maxdepth 1 -name '*.spoor' | sort))" "" \
 	"objects_inodes: and no segment is gone for that"
 in_range "$(in_archive find spoor-objects -name '*.debug' | wc -l)" 1 "$((had - 1))" "objects_inodes: but copies are, and not all"

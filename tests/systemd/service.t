@@ -21,11 +21,6 @@ show() # PROPERTY
 	machine systemctl show -P "$1" spoord.service
 }
 
-status() # KEY
-{
-	machine spoorctl status --json 2>/dev/null | jq -r ".$1"
-}
-
 more_samples() # THAN
 {
 	local n
@@ -41,11 +36,6 @@ other_pid() # THAN: active again, as another process
 	now=$(machine systemctl show -p ActiveState -p MainPID spoord.service)
 	[[ $now == *ActiveState=active* ]] && [[ $now =~ MainPID=([1-9][0-9]*) ]] &&
 		[ "${BASH_REMATCH[1]}" != "$1" ]
-}
-
-journal()
-{
-	machine journalctl -o cat -u spoord.service 2>/dev/null
 }
 
 # All the while: every segment reads, whatever is done to the service. Those of a killed daemon
