@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbolizer/object/cfi_entry.h"
 
-#include "symbolizer/object/leb128.h"
 #include "symbolizer/object/dwarf_pointer.h"
+#include "symbolizer/object/leb128.h"
 
 #define LONG_LENGTH UINT32_MAX /* 64-bit DWARF: the length follows */
 /* A CIE is read again for each FDE that follows one of another: its letters and numbers may be of any length. */

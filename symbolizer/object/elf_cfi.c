@@ -126,20 +126,6 @@ take_function(void *arg, const struct cfi_entry *entry, const struct cfi_cie *ci
 	return err == -FMT_E_NOMEM ? err : 0;
 }
 
-/* Of what may be read of the files of others, these bytes are a part. */
-static bool
-takes_share(struct elf_object *o, size_t len)
-{
-	if (!o->share)
-		return true;
-	if (len > o->share->left / SHARE_OF_A_BYTE) {
-		o->share->refused = true;
-		return false;
-	}
-	o->share->left -= SHARE_OF_A_BYTE * len;
-	return true;
-}
-
 int
 elf_cfi_functions(struct elf_object *o, struct symtab_builder *b)
 {
@@ -152,7 +138,7 @@ elf_cfi_functions(struct elf_object *o, struct symtab_builder *b)
 		struct cfi_section section;
 
 		err = elf_cfi_read(o, NULL, is_eh, &bytes, &section);
-		if (err == 0 && takes_share(o, bytes.len))
+		if (err == 0 && elf_share_take(o, SHARE_OF_A_BYTE * bytes.len))
 			err = cfi_entry_each(&section, take_function, &t);
 		if (err != -FMT_E_NOMEM)
 			err = 0;
