@@ -33,6 +33,12 @@ why_of(int error)
 	}
 }
 
+static bool
+has_function(const struct symtab *t, uint64_t sampled, uint64_t start, struct symbol *ret)
+{
+	return t && symtab_find(t, sampled, ret) && ret->start == start;
+}
+
 /* By a sample in it: two symbols may begin where it does. */
 static bool
 find_end(const struct annotation_function *f, struct function_code *c)
@@ -45,9 +51,9 @@ find_end(const struct annotation_function *f, struct function_code *c)
 		c->end = f->end;
 		return f->end > 0;
 	}
-	if ((!symtab_find(o->symbols, sampled, &s) || s.start != start) &&
-	    (!o->stubs || !symtab_find(o->stubs, sampled, &s) || s.start != start) &&
-	    (!o->functions || !symtab_find(o->functions, sampled, &s) || s.start != start))
+	if (!has_function(o->symbols, sampled, start, &s) &&
+	    !has_function(o->stubs, sampled, start, &s) &&
+	    !has_function(o->functions, sampled, start, &s))
 		return false;
 	c->end = s.end + c->moved;
 	return true;

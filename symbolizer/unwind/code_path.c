@@ -249,11 +249,8 @@ one_step(struct paths *p, struct cfi_registers *caller, uint64_t *ra)
 	p->w->now.straight++;
 	if (ends_straight(p, &c))
 		return CODE_PATH_ENDS;
-	if (c.kind != X86_JUMP && c.kind != X86_BRANCH) {
-		const uint64_t next = vaddr + c.len;
-
-		p->w->now.vaddr = next;
-	}
+	if (c.kind != X86_JUMP && c.kind != X86_BRANCH)
+		p->w->now.vaddr += c.len;
 	return turn(p, &c, vaddr, caller, ra);
 }
 
@@ -273,12 +270,11 @@ code_path(const struct code_path_query *q, struct cfi_registers *caller, uint64_
 		--*q->steps;
 		end = one_step(&p, caller, ra);
 	}
-	if ((end == GO_ON || end == CODE_PATH_LOST) && p.w->left) {
-		*caller = p.w->left_caller;
-		*ra = p.w->left_ra;
-		return CODE_PATH_RETURNS;
-	}
-	if (end == GO_ON || end == CODE_PATH_LOST)
+	if (end != GO_ON && end != CODE_PATH_LOST)
+		return (enum code_path_end)end;
+	if (!p.w->left)
 		return p.w->cut ? CODE_PATH_CUT : CODE_PATH_LOST;
-	return (enum code_path_end)end;
+	*caller = p.w->left_caller;
+	*ra = p.w->left_ra;
+	return CODE_PATH_RETURNS;
 }
