@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Deletion that gives the space back. Members may read what is here, and of a file that somebody has open nothing is
- * given back by unlink(2): so it is emptied. Who reads one may do so to its end as long as such files are few.
+ * Deletion that gives the space back. Members may open what is here, and unlink(2) gives back no space of an open file:
+ * the file is emptied as well. As long as deleted files are few, their readers may read them to the end.
  */
 #include "daemon/archive/archive_internal.h"
 
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Of max_use, that files which have no name any more may take for those who read them. */
+/* The part of max_use that deleted files may take while they are read. */
 #define GONE_PARTS 8
 
 static void
@@ -27,8 +27,8 @@ forget_gone(struct archive *a, size_t i)
 }
 
 /*
- * Has somebody opened it, for reading or writing? Whoever opens it while the lease is ours breaks it, of which a signal
- * tells that is ignored; the default one would end us. Without leases nobody knows.
+ * Does another process have it open? Then the kernel grants no lease. An open(2) while the lease is ours sends a signal:
+ * SIGURG, which is ignored; the default one, SIGIO, would end the daemon. A file system without leases counts as open.
  */
 static bool
 is_open_elsewhere(int fd)

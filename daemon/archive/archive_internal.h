@@ -30,7 +30,7 @@
 #define ARCHIVE_MODE 0640
 #define ARCHIVE_MODE_HIDDEN 0600
 #define ARCHIVE_DIR_MODE 0750
-/* Captures that there may be: a member makes them as small as he likes, and each is 200 bytes of memory, twice in a scan. */
+/* The number of captures has a bound: a capture may have 4 KiB, and takes 200 bytes of memory, twice in a scan. */
 #define ARCHIVE_CAPTURE_FILES 4096
 /* Labels of members are marked by the sticky bit, which means nothing else in a directory of one owner. */
 #define ARCHIVE_MEMBERS_MODE S_ISVTX
@@ -207,10 +207,14 @@ int archive_pins_add(struct archive_pins *p, const char *name); /* 0, -ENOMEM */
 
 /* --- archive_delete.c: deletion that gives the space back --- */
 
-/* As unlinkat(2); 0, -errno. What had no other name is emptied, now or, as far as there is room, when nobody reads it. */
+/*
+ * As unlinkat(2); 0, -errno. A file without another name is emptied: at once if no other process has it open, or if deleted
+ * files take too much; else by a later archive_gone_look().
+ */
 int archive_delete(struct archive *a, int dirfd, const char *name);
-/* Empties what nobody reads any more, and what is too much. */
+/* Empties deleted files that are open no more, and the oldest ones as long as all of them are too much. */
 void archive_gone_look(struct archive *a);
+/* Empties all deleted files, although they are read. */
 void archive_gone_done(struct archive *a);
 
 /* --- archive_room.c: what is taken, and who goes --- */

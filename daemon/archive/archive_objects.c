@@ -198,7 +198,7 @@ archive_objects_drop(struct archive *a, uint64_t bytes)
 	uint64_t most = unpinned(a) > bytes ? unpinned(a) - bytes : 0;
 	uint32_t deleted = unpinned(a) ? look(a, most, most) : 0;
 
-	/* Bytes or inodes are short: nobody reads on. */
+	/* Bytes or inodes are short: readers of deleted files lose them. */
 	archive_gone_done(a);
 	return deleted;
 }

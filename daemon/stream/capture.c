@@ -248,7 +248,7 @@ owe_opening(struct capture_set *set, const struct capture *c)
 		owe(set, c->uid, (ns - OPENING_FREE_NS) * OPENING_RESTS);
 }
 
-/* That of its thread is in the statistics of a session alone. */
+/* Of a capture that never began: the CPU time of its thread is in no statistics of a session. */
 static void
 account_opening(struct capture_set *set, struct capture *c)
 {

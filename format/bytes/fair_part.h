@@ -30,7 +30,7 @@ fair_part_has(uint64_t left, uint64_t taken, uint64_t n)
 
 /* What one took so far. */
 struct fair_account {
-	uint64_t key; /* who it is: a pid, an address */
+	uint64_t key; /* a pid, an address */
 	size_t nr, bytes;
 };
 
@@ -41,7 +41,7 @@ struct fair_accounts {
 	struct slots slots;
 };
 
-/* That of the key, of which nothing is taken at first; until the next call. NULL: out of memory. */
+/* The account of this key, a new one with nothing taken; good until the next call. NULL: out of memory. */
 struct fair_account *fair_accounts_of(struct fair_accounts *a, uint64_t key);
 void fair_accounts_done(struct fair_accounts *a);
 

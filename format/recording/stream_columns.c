@@ -12,8 +12,8 @@
 
 #include "format/bytes/array.h"
 
-#define LOOKS_EACH                                                                                 \
-	32 /* at each record, on the average; blocks of one session overlap a few others */
+/* At each record, on the average: blocks of one session overlap a few others. */
+#define LOOKS_EACH 32
 
 /* --- what the sources are ---------------------------------------------------------------- */
 

@@ -51,7 +51,7 @@ add_task(struct tasks *l, pid_t tid)
 	struct target *t = l->t;
 	uint32_t at;
 
-	/* Another user's threads are as many as he likes. */
+	/* A process may have any number of threads. */
 	if (l->max && t->nr_tasks >= l->max && !has_task(l, tid))
 		return -EMFILE;
 	return slots_keep(&l->known, hash_of(tid), is_task, t, &tid, t->tasks, t->nr_tasks, l->cap,

@@ -28,7 +28,10 @@ struct helper_store {
 	char dir[PATH_MAX]; /* a "spoor-objects", which is there */
 };
 
-/* So much it may have written since it began; not "from here on", which what is on its way would be beyond. FLUSH: stores what was passed on, and says so. */
+/*
+ * A new sum for allowed_bytes. It is no "so many more": copies that were stored before this arrives would not count.
+ * FLUSH: stores what was passed on, and says so.
+ */
 struct helper_allow {
 	uint32_t kind;
 	uint64_t allowed_bytes;

@@ -129,7 +129,7 @@ int session_count(struct session *s, bool on, struct session_error *error);
 
 /* Another rate, as in session_options; at once, from any thread. */
 void session_set_sideband(struct session *s, uint64_t bytes_per_s);
-/* So many bytes of objects may have been stored since session_open(): see objects_bytes in session_stats; likewise. */
+/* The bytes of objects that may be stored in all since session_open(), as objects_bytes of session_stats counts them; likewise. */
 void session_allow_objects(struct session *s, uint64_t bytes);
 
 /*

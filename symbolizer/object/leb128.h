@@ -7,7 +7,7 @@
 
 #include "format/bytes/span.h"
 
-/* Ten have 64 bits; who fills numbers up to be written over later takes no more than these. */
+/* Ten bytes have 64 bits; producers that pad a number, to write it over later, take a few more. */
 #define LEB128_BYTES_MAX 64
 
 /* Takes one off s. False: it does not end in s, or is too long; bits above 64 are dropped. */
