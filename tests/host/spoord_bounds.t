@@ -73,14 +73,15 @@ bounded() # NAME LOAD COUNT ARGUMENT...
 exits 0 "a frequency of 100000 Hz" capture 65000 --duration 300ms -F 100000 -e cpu-clock -o fast.spoor
 like "$(cat err)" '^spoorctl: frequency lowered from 100000 to [0-9]+ Hz: capture_cpu$' "is lowered, and that is told"
 is "$(grep -c lowered err)" 1 "once"
-exits 0 "the same by a term" capture 65000 --duration 300ms -e 'cpu-clock,task-clock,page-faults' -F 90000 -o fast.spoor
+exits 0 "the same by a term" capture 65000 --duration 300ms -e 'cpu-clock,task-clock,cpu-clock:u' -F 90000 -o fast.spoor
 shared=$(sed -n 's/.*lowered from 90000 to \([0-9]*\) Hz: capture_cpu.*/\1/p' err)
 exits 0 "root's too" ctl capture --duration 300ms -F 100000 -e cpu-clock -o root.spoor
 # 4000 Hz where an interrupt takes 16 us or less; fewer where it is measured to take more.
 alone=$(sed -n 's/.*lowered from 100000 to \([0-9]*\) Hz: capture_cpu.*/\1/p' err)
 in_range "${alone:-0}" 100 4000 "is lowered"
 period=$((1000000000 / alone + 1)) # ns, the least that fits
-is "$shared" $((alone / 3)) "of three events each had a third"
+# Of three that cost the same: what a page fault takes is measured apart, and may be more.
+is "$shared" $((alone / 3)) "of three clocks each had a third"
 exits 0 "the default frequency" capture 65000 --duration 300ms -o plain.spoor
 unlike "$(cat err)" 'capture_cpu' "is not"
 exits 1 "a period of the clock" capture 65000 --duration 300ms -c 1 -e cpu-clock -o fast.spoor
