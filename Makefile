@@ -29,6 +29,7 @@ $(if $(filter-out /%,$(PREFIX)),$(error PREFIX=$(PREFIX): not a name from the ro
 DESTDIR	?=
 bindir	?= $(PREFIX)/bin
 sbindir	?= $(PREFIX)/sbin
+libexecdir ?= $(PREFIX)/libexec
 datadir	?= $(PREFIX)/share
 mandir	?= $(datadir)/man
 # Where zsh looks: Debian keeps site-functions of /usr for the administrator.
@@ -97,7 +98,7 @@ LDLINK	= $(Q)mkdir -p $(@D) && $(CC) $(CFLAGS) $(LINK) $(LDFLAGS) -o $@
 # --- what there is -------------------------------------------------------------------------
 
 LAYERS	:= $(wildcard format recorder symbolizer daemon)
-MAINS	:= daemon/spoord.c daemon/ctl/spoorctl.c symbolizer/cmd/spoor.c
+MAINS	:= daemon/spoord.c daemon/ctl/spoorctl.c symbolizer/cmd/spoor.c symbolizer/unwinder/spoor-unwind.c
 src	= $(filter-out $(MAINS),$(wildcard $(1)/*/*.c))
 objs	= $(patsubst %.c,$(BUILD)/%.o,$(call src,$(1)))
 lib	= $(patsubst %,$(BUILD)/lib%.a,$(1))
@@ -136,7 +137,7 @@ $(BUILD)/flags: FORCE
 	@mkdir -p $(@D); f='$(CC) $(CXX) $(CLANG) $(VERSION) $(ALL_CFLAGS) $(LINK) $(LDFLAGS) $(FUZZFLAGS) $(FIXFLAGS)'; \
 	printf '%s\n' "$$f" | cmp -s - $@ || printf '%s\n' "$$f" >$@
 
-$(BUILD)/symbolizer/cmd/%.o $(BUILD)/symbolizer/record/%.o $(BUILD)/daemon/%.o: XFLAGS = -DSPOOR_VERSION=\"$(VERSION)\"
+$(BUILD)/symbolizer/cmd/%.o $(BUILD)/symbolizer/record/%.o $(BUILD)/symbolizer/unwinder/%.o $(BUILD)/daemon/%.o: XFLAGS = -DSPOOR_VERSION=\"$(VERSION)\"
 # It takes the interface's description in as it is.
 $(BUILD)/daemon/control/varlink_idl.o $(BUILD)/fuzz/daemon/control/varlink_idl.o: docs/io.spoor.Recorder.varlink
 # Likewise what pages are made of.
@@ -161,6 +162,10 @@ endef
 $(foreach l,format recorder symbolizer daemon,$(eval $(call archive,$(l))))
 
 $(BUILD)/spoor: $(BUILD)/symbolizer/cmd/spoor.o $(call lib,symbolizer) $(call lib,recorder) $(call lib,format)
+	$(say) LINK $@
+	$(LDLINK) $^ $(LIBS_symbolizer)
+
+$(BUILD)/spoor-unwind: $(BUILD)/symbolizer/unwinder/spoor-unwind.o $(call lib,symbolizer) $(call lib,format)
 	$(say) LINK $@
 	$(LDLINK) $^ $(LIBS_symbolizer)
 
@@ -385,6 +390,7 @@ shape:
 
 # Every file that is installed, as SOURCE:TARGET:MODE; uninstall removes the same.
 INSTALLED = $(foreach p,spoor spoorctl,$(BUILD)/$(p):$(bindir)/$(p):755) $(BUILD)/spoord:$(sbindir)/spoord:755 \
+	$(BUILD)/spoor-unwind:$(libexecdir)/spoor-unwind:755 \
 	$(foreach m,$(MAN),$(m):$(mandir)/man$(subst .,,$(suffix $(m)))/$(notdir $(m)):644) \
 	docs/io.spoor.Recorder.varlink:$(datadir)/spoor/io.spoor.Recorder.varlink:644 \
 	$(foreach p,spoor spoorctl,completions/$(p).bash:$(datadir)/bash-completion/completions/$(p):644 \

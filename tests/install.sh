@@ -12,6 +12,7 @@ rm -rf "$root"
 make --no-print-directory install DESTDIR="$root" PREFIX=/usr "$@"
 "$root/usr/bin/spoor" --version
 "$root/usr/sbin/spoord" -n -c "$root/etc/spoor/spoord.conf" >/dev/null
+"$root/usr/libexec/spoor-unwind" --version
 make --no-print-directory uninstall DESTDIR="$root" PREFIX=/usr "$@"
 left=$(find "$root" -type f)
 [ -z "$left" ] || { echo "uninstall leaves: $left" >&2; exit 1; }

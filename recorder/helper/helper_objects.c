@@ -102,7 +102,7 @@ still_reads(void *arg)
 }
 
 static int
-copy(struct storer *s, int fd, const struct helper_offer *o)
+copy(struct storer *s, int fd, const struct unwind_offer *o)
 {
 	struct object_copy c = { .nr = 0 };
 	int r = tell(s, OBJECT_READS, 0);
@@ -127,7 +127,7 @@ copy(struct storer *s, int fd, const struct helper_offer *o)
 }
 
 static bool
-is_shunned(const struct storer *s, const struct helper_offer *o)
+is_shunned(const struct storer *s, const struct unwind_offer *o)
 {
 	const uint64_t now_ns = host_now_ns();
 
@@ -150,7 +150,7 @@ static bool
 take_offer(struct storer *s)
 {
 	char sub[3], name[STORED_NAME_BYTES];
-	struct helper_offer o;
+	struct unwind_offer o;
 	struct stat st;
 	int fd, r;
 	ssize_t n = helper_take_fd(s->offers, &o, sizeof(o), &fd);

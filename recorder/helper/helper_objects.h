@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "format/unwind/unwind_ring.h"
 #include "recorder/helper/helper_serve.h"
 
 #define HELPER_TOUCH_MAX 4096
@@ -43,13 +44,7 @@ struct helper_touch {
 	uint32_t nr;
 };
 
-/* From the worker that finds files, with a descriptor. */
-struct helper_offer {
-	struct buildid id;
-	pid_t pid;    /* through whom it was found */
-	uint32_t uid; /* whose process it is; TASK_USER_UNKNOWN */
-	uint32_t maj, min;
-};
+/* From the worker that finds files: struct unwind_offer, with a descriptor. */
 
 /* To the recorder. */
 enum helper_object_step {

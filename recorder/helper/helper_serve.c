@@ -132,7 +132,7 @@ static int
 offer_file(struct buildid_cache *cache, struct request *rq, const struct buildid *id)
 {
 	const struct helper_find *f = &rq->find;
-	struct helper_offer o = {
+	struct unwind_offer o = {
 		.id = *id, .pid = f->map.pid, .uid = f->uid, .maj = f->map.maj, .min = f->map.min
 	};
 	const uint64_t whose = siphash(&rq->key, f->map.path, strlen(f->map.path)) ^

@@ -140,6 +140,12 @@ index_sort(struct cfi *c)
 		c->fdes[++kept] = c->fdes[i];
 	}
 	c->nr = kept + 1;
+	if (c->cap > c->nr) {
+		void *less = reallocarray(c->fdes, c->nr, sizeof(*c->fdes));
+
+		c->fdes = less ? less : c->fdes;
+		c->cap = less ? c->nr : c->cap;
+	}
 }
 
 /* --- the file ---------------------------------------------------------------------------- */

@@ -61,6 +61,14 @@ unwinder_free(struct unwinder *u)
 	free(u);
 }
 
+void
+unwinder_forget(struct unwinder *u, const struct cfi *cfi)
+{
+	for (size_t i = 0; i < KNOWN_RULES; i++)
+		if (u->known[i].cfi == cfi)
+			u->known[i].cfi = NULL;
+}
+
 /* --- the sample -------------------------------------------------------------------------- */
 
 static bool

@@ -40,7 +40,7 @@ struct unwind_frame {
 
 /* What is at an address of code. */
 struct unwind_code {
-	struct cfi *cfi; /* NULL: there is none; else it lives as long as the unwinder */
+	struct cfi *cfi; /* NULL: there is none; else it lives until the unwinder forgets it */
 	uint64_t vaddr;	 /* the address as in its file */
 	bool frameless;	 /* a call leads to it, and it leaves the stack as the call did */
 };
@@ -66,6 +66,8 @@ bool unwind_sample_of(const struct cfi_arch *arch, const struct perf_sample *s,
 struct unwinder;
 struct unwinder *unwinder_new(void); /* NULL: out of memory */
 void unwinder_free(struct unwinder *u);
+/* This one is freed now; not while unwind() runs. */
+void unwinder_forget(struct unwinder *u, const struct cfi *cfi);
 
 /*
  * The frames of a sample, its ip first; they are u's until the next call. An enum unwind_stop, or

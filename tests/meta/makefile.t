@@ -91,7 +91,7 @@ else
 	of_packages=site-functions
 fi
 installed PREFIX=/usr
-for want in /etc/spoor/spoord.conf /usr/bin/spoor /usr/bin/spoorctl /usr/sbin/spoord \
+for want in /etc/spoor/spoord.conf /usr/bin/spoor /usr/bin/spoorctl /usr/sbin/spoord /usr/libexec/spoor-unwind \
 	/usr/share/bash-completion/completions/spoor "/usr/share/zsh/$of_packages/_spoor" \
 	/usr/share/man/man8/spoord.8 /usr/lib/sysusers.d/spoor.conf; do
 	ok "PREFIX=/usr: $want" grep -qxF "$want" files

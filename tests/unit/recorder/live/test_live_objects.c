@@ -129,7 +129,7 @@ wait_for(struct helper *h, void *to, size_t cap)
 static void
 offer_as(int socket, const struct buildid *id, off_t size, uint32_t uid)
 {
-	const struct helper_offer o = { .id = *id, .pid = (pid_t)uid, .uid = uid };
+	const struct unwind_offer o = { .id = *id, .pid = (pid_t)uid, .uid = uid };
 	const int fd = make_file_of(id, size);
 
 	assert_int_equal(helper_pass_fd(socket, &o, sizeof(o), fd), 0);

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/unwinder/code_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/bytes/fmt_error.h"
+
+int
+code_file_read(struct code_file *f, struct elf_object *elf, size_t bytes_max)
+{
+	const struct elf_segment *segments;
+	struct cfi *cfi = NULL;
+	size_t nr;
+	int err = cfi_new(elf, NULL, &cfi);
+
+	*f = (struct code_file){ .cfi = NULL };
+	if (err)
+		return err == -FMT_E_NOMEM ? err : 0;
+	if (cfi_bytes(cfi) > bytes_max) {
+		cfi_free(cfi);
+		return 0;
+	}
+	nr = elf_object_segments(elf, &segments);
+	f->segments = reallocarray(NULL, nr + 1, sizeof(*segments));
+	if (!f->segments) {
+		cfi_free(cfi);
+		return -FMT_E_NOMEM;
+	}
+	if (nr > 0)
+		memcpy(f->segments, segments, nr * sizeof(*segments));
+	f->nr_segments = nr;
+	f->cfi = cfi;
+	return 0;
+}
+
+void
+code_file_done(struct code_file *f)
+{
+	cfi_free(f->cfi);
+	free(f->segments);
+	*f = (struct code_file){ .cfi = NULL };
+}
+
+size_t
+code_file_bytes(const struct code_file *f)
+{
+	return f->cfi ? cfi_bytes(f->cfi) + f->nr_segments * sizeof(*f->segments) : 0;
+}
+
+struct unwind_code
+code_file_at(const struct code_file *f, uint64_t offset)
+{
+	struct unwind_code code = { .cfi = f->cfi };
+
+	if (code.cfi && !elf_segments_vaddr(f->segments, f->nr_segments, offset, true, &code.vaddr))
+		code.cfi = NULL;
+	return code;
+}

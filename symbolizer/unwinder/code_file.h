@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* code_file: the call frame information of one file, and where its code is mapped from. */
+#ifndef SYMBOLIZER_UNWINDER_CODE_FILE_H
+#define SYMBOLIZER_UNWINDER_CODE_FILE_H
+
+#include "symbolizer/unwind/unwind.h"
+
+struct code_file {
+	struct cfi *cfi; /* NULL: it has none for us */
+	struct elf_segment *segments;
+	size_t nr_segments;
+};
+
+/*
+ * Of an object, which is not needed after that. One that is damaged, of another machine, or needs more than bytes_max
+ * has none. 0, -FMT_E_NOMEM: nothing was made.
+ */
+int code_file_read(struct code_file *f, struct elf_object *elf, size_t bytes_max);
+void code_file_done(struct code_file *f);
+
+/* Memory that it takes now: rules are added as they are needed. */
+size_t code_file_bytes(const struct code_file *f);
+/* What is at an offset of the file. */
+struct unwind_code code_file_at(const struct code_file *f, uint64_t offset);
+
+#endif

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/unwinder/stack_walks.h"
+
+#include <stdlib.h>
+
+#include <linux/perf_event.h>
+
+#include "format/bytes/fmt_error.h"
+#include "symbolizer/object/object_vdso.h"
+
+struct stack_walks {
+	const struct cfi_arch *arch;
+	struct unwind_ring *ring;
+	struct unwinder *u;
+	struct numbered_files *files;
+	struct numbered_spaces *spaces;
+	struct code_file vdso;
+	uint64_t addresses[UNWIND_FRAMES_MAX];
+	/* Of the walk that goes on. */
+	uint32_t space;
+	uint32_t unread; /* the file that it needs and that has not been read; 0: none */
+};
+
+/* Without it, its frames end as those of a file without call frame information. */
+static int
+read_vdso(struct code_file *f)
+{
+	struct elf_object *elf = NULL;
+	int err = object_vdso_open(false, &elf);
+
+	if (err)
+		return err == -FMT_E_NOMEM ? err : 0;
+	err = code_file_read(f, elf, NUMBERED_FILES_ONE_MAX);
+	elf_object_close(elf);
+	return err;
+}
+
+struct stack_walks *
+stack_walks_new(const char *machine, struct unwind_ring *ring, size_t descriptors_max)
+{
+	struct stack_walks *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return NULL;
+	w->ring = ring;
+	w->arch = cfi_arch_of_name(machine);
+	w->u = unwinder_new();
+	w->files = w->u ? numbered_files_new(w->u, descriptors_max) : NULL;
+	w->spaces = numbered_spaces_new();
+	if (w->arch && w->files && w->spaces && read_vdso(&w->vdso) == 0)
+		return w;
+	stack_walks_free(w);
+	return NULL;
+}
+
+void
+stack_walks_free(struct stack_walks *w)
+{
+	if (!w)
+		return;
+	code_file_done(&w->vdso);
+	numbered_files_free(w->files);
+	numbered_spaces_free(w->spaces);
+	unwinder_free(w->u);
+	free(w);
+}
+
+struct numbered_files *
+stack_walks_files(struct stack_walks *w)
+{
+	return w->files;
+}
+
+/* As unwind_find_fn. A walk that comes to a file that has not been read ends there, and is done again. */
+static bool
+find_code(void *arg, uint64_t ip, struct unwind_code *ret)
+{
+	struct stack_walks *w = arg;
+	const struct unwind_map *map = numbered_spaces_map(w->spaces, w->space, ip);
+
+	if (!map || w->unread)
+		return false;
+	*ret = (struct unwind_code){ .cfi = NULL };
+	/* The kernel does its calls and returns from them, with the caller's registers. */
+	if (map->flags & UNWIND_MAP_VSYSCALL)
+		*ret = (struct unwind_code){ .vaddr = ip, .frameless = true };
+	else if (map->flags & UNWIND_MAP_VDSO)
+		*ret = code_file_at(&w->vdso, ip - map->start);
+	else if (!numbered_files_code(w->files, map->file, ip - map->start + map->pgoff, ret)) {
+		w->unread = map->file;
+		return false;
+	}
+	return true;
+}
+
+/* The entry as a sample. False: it is of processes that are not known. */
+static bool
+sample_of(const struct stack_walks *w, const struct unwind_stack *stack, struct unwind_sample *ret)
+{
+	const struct cfi_arch *arch = w->arch;
+	const size_t words = (size_t)__builtin_popcountll(stack->mask) * sizeof(uint64_t);
+	const uint8_t *at = (const uint8_t *)(stack + 1);
+	const uint32_t asked = stack->asked_bytes;
+	const struct perf_sample s = {
+		.regs_user = { .abi = stack->abi, .mask = stack->mask, .words = span_of(at, words) },
+		.stack_user = span_of(at + words,
+				      asked > stack->stack_bytes ? asked : stack->stack_bytes),
+		.stack_user_dyn_size = stack->stack_bytes,
+	};
+
+	if (stack->abi == PERF_SAMPLE_REGS_ABI_32 && arch->word == 8)
+		arch = cfi_arch_narrow(arch);
+	return arch && unwind_sample_of(arch, &s, ret);
+}
+
+/* An enum unwind_stop, or -FMT_E_NOMEM: it needs more than there is room for. */
+static int
+walk(struct stack_walks *w, const struct unwind_sample *s, const struct unwind_frame **frames,
+     size_t *nr)
+{
+	int stop;
+
+	for (unsigned reads = 0;; reads++) {
+		w->unread = 0;
+		stop = unwind(w->u, s, find_code, w, frames, nr);
+		numbered_files_settle(w->files);
+		if (!w->unread)
+			return stop;
+		if (reads == STACK_WALKS_READS_MAX)
+			return -FMT_E_NOMEM;
+		unwind_ring_reads(w->ring, w->unread);
+		numbered_files_read(w->files, w->unread);
+		unwind_ring_reads(w->ring, 0);
+	}
+}
+
+static void
+answer(struct stack_walks *w, const struct unwind_walk *entry)
+{
+	struct unwind_stack *stack = unwind_ring_stack(w->ring, entry);
+	const struct unwind_frame *frames;
+	struct unwind_sample s;
+	size_t nr = 0;
+	int stop = -FMT_E_NOMEM;
+
+	if (!stack)
+		return;
+	w->space = entry->space;
+	if (numbered_spaces_use(w->spaces, entry->space) && sample_of(w, stack, &s)) {
+		stop = walk(w, &s, &frames, &nr);
+		if (stop < 0)
+			numbered_files_drop(w->files);
+	}
+	if (stop < 0) {
+		unwind_ring_reply(stack, entry->bytes, UNWIND_BUSY, NULL, 0);
+		return;
+	}
+	/* Readers look at the byte before an address, as of a call; where a signal came that is another instruction. */
+	for (size_t i = 0; i < nr; i++)
+		w->addresses[i] = frames[i].ip + (i > 0 && !frames[i].is_return);
+	unwind_ring_reply(stack, entry->bytes, (uint32_t)stop, w->addresses, nr);
+}
+
+void
+stack_walks_take(struct stack_walks *w, struct unwind_entry *e)
+{
+	switch ((enum unwind_kind)e->kind) {
+	case UNWIND_FILE:
+		numbered_files_claim(w->files, (const struct unwind_file *)e);
+		break;
+	case UNWIND_SPACE:
+		/* Stacks of one that there is no memory for are not walked. */
+		(void)numbered_spaces_set(w->spaces, (const struct unwind_space *)e);
+		break;
+	case UNWIND_WALK:
+		answer(w, (const struct unwind_walk *)e);
+		break;
+	case UNWIND_PAD:
+		break;
+	}
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* stack_walks: entries of the ring carried out: files are numbered, address spaces replaced, stacks answered. */
+#ifndef SYMBOLIZER_UNWINDER_STACK_WALKS_H
+#define SYMBOLIZER_UNWINDER_STACK_WALKS_H
+
+#include "symbolizer/unwinder/numbered_files.h"
+#include "symbolizer/unwinder/numbered_spaces.h"
+
+/* Files that are read for one stack. One that needs more than fit together is not walked. */
+#define STACK_WALKS_READS_MAX 64
+
+struct stack_walks;
+
+/*
+ * For stacks of a machine (uname -m), with what the ring is told of; reads the vDSO of this process, from /proc.
+ * NULL: out of memory, or a machine that is not known.
+ */
+struct stack_walks *stack_walks_new(const char *machine, struct unwind_ring *ring,
+				    size_t descriptors_max);
+void stack_walks_free(struct stack_walks *w);
+
+struct numbered_files *stack_walks_files(struct stack_walks *w);
+/* An entry that unwind_ring_next() gave; a stack is answered in its place. */
+void stack_walks_take(struct stack_walks *w, struct unwind_entry *e);
+
+#endif
