@@ -190,6 +190,9 @@ $(filter $(BUILD)/tests/unit/$(1)/%,$(UNIT)): $(BUILD)/tests/unit/$(1)/%: $(BUIL
 endef
 $(foreach l,format recorder symbolizer daemon,$(eval $(call unit,$(l))))
 
+# It runs the program.
+$(BUILD)/tests/unit/symbolizer/unwinder/test_spoor_unwind: | $(BUILD)/spoor-unwind
+
 $(BUILD)/liblab.a: $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/lab/*.c)) tests/lab/.
 	$(say) AR $@
 	$(Q)rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)

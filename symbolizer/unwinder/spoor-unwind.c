@@ -85,11 +85,11 @@ take_entries(struct unwind_channel *c, struct unwind_ring *ring, struct stack_wa
 	struct numbered_files *files = stack_walks_files(walks);
 	struct unwind_entry *e;
 
-	unwind_channel_offers(c, files);
+	unwind_channel_look(c, files);
 	for (unsigned n = 1; (e = unwind_ring_next(ring)); n++) {
 		/* It was offered before the recorder knew of it. */
 		if (e->kind == UNWIND_FILE)
-			unwind_channel_offers(c, files);
+			unwind_channel_look(c, files);
 		stack_walks_take(walks, e);
 		if (n % TELLS_EVERY == 0)
 			tell_time(ring);

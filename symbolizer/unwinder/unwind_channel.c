@@ -110,8 +110,8 @@ unwind_channel_start(struct unwind_channel *c, struct unwind_start *ret, void **
 
 /* --- files ------------------------------------------------------------------------------- */
 
-void
-unwind_channel_offers(struct unwind_channel *c, struct numbered_files *files)
+static void
+take_offers(struct unwind_channel *c, struct numbered_files *files)
 {
 	while (c->offers >= 0) {
 		struct unwind_offer o;
@@ -137,17 +137,18 @@ unwind_channel_offers(struct unwind_channel *c, struct numbered_files *files)
 static void
 replace_offers(struct unwind_channel *c, int fd, struct numbered_files *files)
 {
-	unwind_channel_offers(c, files);
+	take_offers(c, files);
 	if (c->offers >= 0)
 		(void)close(c->offers);
 	c->offers = fd;
 }
 
-bool
-unwind_channel_wait(struct unwind_channel *c, struct numbered_files *files)
+/* Takes all messages that there are; wait: there has to be one. False: the recorder is gone. */
+static bool
+take_messages(struct unwind_channel *c, struct numbered_files *files, bool wait)
 {
 	char message[256];
-	int fd, flags = 0;
+	int fd, flags = wait ? 0 : MSG_DONTWAIT;
 	ssize_t n;
 
 	for (;;) {
@@ -160,4 +161,18 @@ unwind_channel_wait(struct unwind_channel *c, struct numbered_files *files)
 			return false;
 		flags = MSG_DONTWAIT;
 	}
+}
+
+void
+unwind_channel_look(struct unwind_channel *c, struct numbered_files *files)
+{
+	/* That the recorder is gone is found by whoever waits for it. */
+	(void)take_messages(c, files, false);
+	take_offers(c, files);
+}
+
+bool
+unwind_channel_wait(struct unwind_channel *c, struct numbered_files *files)
+{
+	return take_messages(c, files, true);
 }

@@ -23,8 +23,8 @@ int unwind_channel_init(struct unwind_channel *c);
 int unwind_channel_start(struct unwind_channel *c, struct unwind_start *ret, void **ret_memory,
 			 size_t *ret_bytes);
 
-/* Takes all files that were offered so far. */
-void unwind_channel_offers(struct unwind_channel *c, struct numbered_files *files);
+/* Takes all files that were offered so far, by whichever socket. */
+void unwind_channel_look(struct unwind_channel *c, struct numbered_files *files);
 /* Waits for a message, and takes all that there are. False: the recorder is gone. */
 bool unwind_channel_wait(struct unwind_channel *c, struct numbered_files *files);
 
