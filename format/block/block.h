@@ -61,7 +61,8 @@
 	X(12, JIT, "names of code made at run time that the records need")                         \
 	X(13, AUX, "what a tracer of the CPU wrote (Intel PT, Arm SPE), for perf's decoders")      \
 	X(14, OBJECT, "a file that names what was sampled: which one it is")                       \
-	X(15, PIECE, "bytes of such a file")
+	X(15, PIECE, "bytes of such a file")                                                       \
+	X(16, STACKS, "how far stacks were unwound while it was recorded")
 
 enum block_type {
 #define X(number, name, text) BLOCK_##name = number,

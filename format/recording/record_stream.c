@@ -326,6 +326,7 @@ want_block(const struct block_header *h, void *arg)
 	case BLOCK_LOSS:
 	case BLOCK_GAP:
 	case BLOCK_RATE:
+	case BLOCK_STACKS:
 	case BLOCK_JIT: /* so that its damage is told; who needs the names reads them ahead */
 		return !behind;
 	case BLOCK_RECORDS:

@@ -121,7 +121,7 @@ int record_stream_next(struct record_stream *s, struct stream_record *ret, struc
 typedef uint32_t record_stream_owner_fn(void *arg, uint32_t tid);
 void record_stream_columns(struct record_stream *s, record_stream_owner_fn *owner, void *arg);
 
-/* on_block(arg, block) sees every KSYMS, BUILDIDS, LOSS, GAP, RATE, JIT and FOREIGN block. */
+/* on_block(arg, block) sees every KSYMS, BUILDIDS, LOSS, GAP, RATE, JIT, STACKS and FOREIGN block. */
 void record_stream_on_block(struct record_stream *s,
 			    void (*on_block)(void *arg, const struct block *block), void *arg);
 

@@ -86,7 +86,7 @@ unwind_ring_answer(const struct unwind_ring *r, uint64_t at, size_t bytes, uint6
 	if (bytes < sizeof(a))
 		return UNWIND_BUSY;
 	memcpy(&a, r->stacks + at, sizeof(a));
-	if (a.stop == UNWIND_BUSY || a.nr > (bytes - sizeof(a)) / sizeof(*ret))
+	if (a.stop >= UNWIND_BUSY || a.nr > (bytes - sizeof(a)) / sizeof(*ret))
 		return UNWIND_BUSY;
 	nr = a.nr < cap ? a.nr : cap;
 	if (nr > 0)

@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "format/block/unwind_stops.h"
 #include "format/bytes/buildid.h"
 
 #define UNWIND_RING_BYTES (1u << 20) /* of the ring with its header; the stacks are behind it */
@@ -44,9 +45,6 @@ struct unwind_offer {
 	uint32_t uid; /* whose process it is; TASK_USER_UNKNOWN */
 	uint32_t maj, min;
 };
-
-/* By these a walk ended; the first ones as enum unwind_stop of the symbolizer. */
-#define UNWIND_BUSY UINT32_MAX /* it was not walked */
 
 enum unwind_kind {
 	UNWIND_PAD,   /* nothing, up to the end of the memory */
@@ -104,7 +102,7 @@ struct unwind_stack {
 
 /* What the unwinder writes over it; nr addresses behind it. */
 struct unwind_answer {
-	uint32_t stop; /* enum unwind_stop, or UNWIND_BUSY */
+	uint32_t stop; /* enum unwind_stop; UNWIND_BUSY: it was not walked */
 	uint32_t nr;
 };
 

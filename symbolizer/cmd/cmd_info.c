@@ -15,6 +15,7 @@
 #include "symbolizer/cmd/cmd.h"
 #include "symbolizer/dump/attr_text.h"
 #include "symbolizer/input/input_set.h"
+#include "symbolizer/load/unwound_text.h"
 #include "symbolizer/text/escape.h"
 #include "symbolizer/text/json_value.h"
 #include "symbolizer/text/screen_text.h"
@@ -268,6 +269,7 @@ print_tool_counts(const struct summary *s)
 static void
 print_counts(const struct info *info)
 {
+	char unwound[UNWOUND_TEXT_MAX];
 	const struct summary *s = &info->summary;
 
 	printf(KEY " %" PRIu64, "samples", s->samples);
@@ -288,6 +290,8 @@ print_counts(const struct info *info)
 	print_tool_counts(s);
 	printf(KEY " %" PRIu64 " kernel symbols, %" PRIu64 " build-ids read by the recorder\n",
 	       "names", s->kernel_symbols, s->build_ids);
+	if (unwound_text(&s->stops, unwound))
+		printf(KEY " %s\n", "stacks", unwound);
 	if (s->jit_symbols > 0)
 		printf(KEY " %" PRIu64 " of code made at run time\n", "", s->jit_symbols);
 	if (s->packed_objects > 0)

@@ -184,6 +184,9 @@ count_block(struct count *c, const struct block *b)
 	case BLOCK_OBJECT:
 		c->s->packed_objects++;
 		break;
+	case BLOCK_STACKS:
+		error = unwind_stops_decode(&c->s->stops, b->payload);
+		break;
 	case BLOCK_RATE:
 		error = rate_list_add(&c->s->rates, b->payload);
 		break;

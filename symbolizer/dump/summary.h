@@ -11,6 +11,7 @@
 #include "format/block/gap.h"
 #include "format/block/loss.h"
 #include "format/block/rate.h"
+#include "format/block/unwind_stops.h"
 #include "format/perfdata/perfdata_header.h"
 #include "format/record/read_counts.h"
 #include "format/recording/recording_reader.h"
@@ -46,6 +47,7 @@ struct summary {
 	struct loss *loss;
 	struct gap_list gaps;
 	struct rate_list rates;
+	struct unwind_stops stops; /* of stacks that were unwound while it was recorded */
 };
 
 /* Rewinds the reader and reads all of it. 0, or what recording_reader_next() says. */

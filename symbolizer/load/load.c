@@ -355,7 +355,7 @@ load_warn_inlines(const struct load *l)
 static void
 warn_unwound(const struct load *l)
 {
-	const struct user_stack_counts *c = &profile_totals(l->profile)->unwound;
+	const struct unwind_stops *c = &profile_totals(l->profile)->unwound;
 	char text[UNWOUND_TEXT_MAX];
 
 	if (unwound_text_matters(c) && unwound_text(c, text))

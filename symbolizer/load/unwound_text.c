@@ -14,6 +14,8 @@ static const char *const texts[UNWIND_STOPS_NR] = {
 		 "file is not here"),
 	[UNWIND_BAD_CFI] = "to call frame information that does not fit the stack",
 	[UNWIND_LIMIT] = "to the limit of frames",
+	[UNWIND_BUSY] = "not in time (they follow frame pointers)",
+	[UNWIND_REFUSED] = "not at all (another machine, or a process of which nothing is known)",
 };
 
 static void
@@ -29,9 +31,9 @@ add_part(char out[UNWOUND_TEXT_MAX], size_t *len, uint64_t n, const char *text)
 }
 
 bool
-unwound_text(const struct user_stack_counts *c, char out[UNWOUND_TEXT_MAX])
+unwound_text(const struct unwind_stops *c, char out[UNWOUND_TEXT_MAX])
 {
-	const uint64_t all = user_stack_counts_all(c);
+	const uint64_t all = unwind_stops_all(c);
 	size_t len;
 
 	if (all == 0)
@@ -39,15 +41,14 @@ unwound_text(const struct user_stack_counts *c, char out[UNWOUND_TEXT_MAX])
 	len = (size_t)snprintf(out, UNWOUND_TEXT_MAX,
 			       "%" PRIu64 " copied stacks were unwound:", all);
 	for (size_t i = 0; i < UNWIND_STOPS_NR; i++)
-		add_part(out, &len, c->stopped[i], texts[i]);
-	add_part(out, &len, c->refused, "not at all (another machine)");
+		add_part(out, &len, c->stacks[i], texts[i]);
 	return true;
 }
 
 bool
-unwound_text_matters(const struct user_stack_counts *c)
+unwound_text_matters(const struct unwind_stops *c)
 {
-	const uint64_t all = user_stack_counts_all(c);
+	const uint64_t all = unwind_stops_all(c);
 
-	return (all - c->stopped[UNWIND_END]) * 100 > all;
+	return (all - c->stacks[UNWIND_END]) * 100 > all;
 }

@@ -10,9 +10,9 @@
 #define UNWOUND_TEXT_MAX 768
 
 /* "512 copied stacks were unwound: 500 to their outermost frames, 12 ..."; false: there were none. */
-bool unwound_text(const struct user_stack_counts *c, char out[UNWOUND_TEXT_MAX]);
+bool unwound_text(const struct unwind_stops *c, char out[UNWOUND_TEXT_MAX]);
 
 /* Did more than a hundredth of them end before their outermost frame? */
-bool unwound_text_matters(const struct user_stack_counts *c);
+bool unwound_text_matters(const struct unwind_stops *c);
 
 #endif

@@ -122,8 +122,10 @@ end_replay(struct gather *g)
 	g->waits = replay_waits(g->replay);
 	g->first_wait = replay_first_wait(g->replay);
 	replay_take_counts(g->replay, &g->counts);
-	if (g->user_stack)
-		g->unwound = *user_stack_counts(g->user_stack);
+	if (g->user_stack) {
+		g->unwound = *user_stack_stops(g->user_stack);
+		unwind_stops_add(&g->unwound, replay_stops(g->replay));
+	}
 	user_stack_free(g->user_stack);
 	g->user_stack = NULL;
 	replay_free(g->replay);
@@ -190,7 +192,7 @@ gather_counted(const struct gather *g, size_t event)
 	return of < 0 ? (struct read_total){ 0 } : read_counts_total(&g->counts, (size_t)of);
 }
 
-struct user_stack_counts
+struct unwind_stops
 gather_unwound(const struct gather *g)
 {
 	return g->unwound;

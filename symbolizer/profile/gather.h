@@ -126,7 +126,7 @@ bool gather_has_kernel(const struct gather *g);
 struct task_model_left_out gather_left_out(const struct gather *g);
 /* What an event counted, by the numbers of raw_who.event. */
 struct read_total gather_counted(const struct gather *g, size_t event);
-struct user_stack_counts gather_unwound(const struct gather *g);
+struct unwind_stops gather_unwound(const struct gather *g);
 struct waits_counts gather_waits(const struct gather *g);
 uint64_t gather_bad_blocks(const struct gather *g);
 /* jit_names_doubtful() of it. */

@@ -37,7 +37,7 @@ struct gather {
 	struct place_finder *finder;
 	struct detail_finder details;
 	struct user_stack *user_stack; /* NULL: nobody asks for callers */
-	struct user_stack_counts unwound;
+	struct unwind_stops unwound;
 	struct waits_counts waits;
 	size_t first_wait; /* replay_first_wait() */
 	/*

@@ -124,7 +124,7 @@ struct profile_totals {
 	uint64_t start_ns, end_ns;	     /* first and last sample */
 	uint64_t unresolved[RESOLVE_MISSES]; /* leaf frames by reason */
 	struct task_model_left_out left_out; /* for want of room, the resolver's names among them */
-	struct user_stack_counts unwound;
+	struct unwind_stops unwound;
 	struct waits_counts waits; /* that are not among the samples */
 	uint64_t jit_doubtful;	   /* processes whose JIT names may be another boot's */
 	uint64_t bad_blocks;	   /* of kernel symbols and build-ids: not read to their ends */

@@ -455,7 +455,7 @@ note_counts(struct profile *p, const struct gather *g)
 {
 	struct task_model_left_out *all = &p->totals.left_out;
 	const struct task_model_left_out now = gather_left_out(g);
-	const struct user_stack_counts unwound = gather_unwound(g);
+	const struct unwind_stops unwound = gather_unwound(g);
 	const struct waits_counts waits = gather_waits(g);
 
 	p->names_left_out += now.names;
@@ -464,7 +464,7 @@ note_counts(struct profile *p, const struct gather *g)
 	all->names = p->names_left_out + resolver_left_out(p->resolver);
 	p->totals.bad_blocks += gather_bad_blocks(g);
 	p->totals.jit_doubtful += gather_jit_doubtful(g);
-	user_stack_counts_add(&p->totals.unwound, &unwound);
+	unwind_stops_add(&p->totals.unwound, &unwound);
 	waits_counts_add(&p->totals.waits, &waits);
 	note_counted(p, g);
 }

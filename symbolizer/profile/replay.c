@@ -19,6 +19,7 @@ struct replay {
 	struct task_model *model;
 	struct kernel_symbols *kernel;
 	struct deferred_chains *deferred; /* NULL: no event asked for such chains */
+	struct unwind_stops stops;	  /* of stacks that were unwound while it was recorded */
 	bool has_kernel;
 	bool inside; /* the recorder was in a PID namespace: whose a sample of pid 0 is, its place tells */
 	struct buildid vdso;
@@ -160,6 +161,12 @@ replay_first_wait(const struct replay *r)
 	return r->waits ? wait_samples_first(r->waits) : SIZE_MAX;
 }
 
+const struct unwind_stops *
+replay_stops(const struct replay *r)
+{
+	return &r->stops;
+}
+
 struct waits_counts
 replay_waits(const struct replay *r)
 {
@@ -209,6 +216,8 @@ see_block(void *arg, const struct block *block)
 		err = add_ksyms(r, block);
 	else if (block->header.type == BLOCK_BUILDIDS)
 		err = add_buildids(r, block);
+	else if (block->header.type == BLOCK_STACKS)
+		err = unwind_stops_decode(&r->stops, block->payload);
 	else if (block->header.type == BLOCK_GAP && r->waits)
 		wait_samples_gaps_changed(r->waits);
 	if (err == -FMT_E_NOMEM)

@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "format/block/unwind_stops.h"
 #include "format/model/task_model.h"
 #include "format/record/read_counts.h"
 #include "format/recording/record_stream.h"
@@ -84,6 +85,8 @@ const struct event_set *replay_events(const struct replay *r);
 /* The number of the first of those that were made of waits (wait_samples.h); SIZE_MAX: there are none. */
 size_t replay_first_wait(const struct replay *r);
 /* What waits are not among the samples. */
+/* What became of stacks that were unwound while it was recorded. */
+const struct unwind_stops *replay_stops(const struct replay *r);
 struct waits_counts replay_waits(const struct replay *r);
 
 const struct task_model *replay_model(const struct replay *r);

@@ -15,7 +15,7 @@ struct user_stack {
 	struct cfi_store *store;
 	struct made_cfi *made; /* NULL: no file tells of code made at run time */
 	struct unwinder *unwinder;
-	struct user_stack_counts counts;
+	struct unwind_stops stops;
 	uint32_t pid; /* of the sample, as are these */
 	uint64_t time_ns;
 	const struct cfi_arch *sample_arch;
@@ -113,7 +113,7 @@ user_stack_unwind(struct user_stack *u, struct replay_sample *s)
 	if (arch && s->copied->regs_user.abi == PERF_SAMPLE_REGS_ABI_32)
 		arch = cfi_arch_narrow(arch);
 	if (!arch || !unwind_sample_of(arch, s->copied, &sample)) {
-		u->counts.refused++;
+		u->stops.stacks[UNWIND_REFUSED]++;
 		return 0;
 	}
 	u->pid = s->pid;
@@ -123,34 +123,15 @@ user_stack_unwind(struct user_stack *u, struct replay_sample *s)
 	stop = unwind(u->unwinder, &sample, find_code, u, &s->chain.user, &s->chain.nr_user);
 	if (stop < 0 || u->error)
 		return stop < 0 ? stop : u->error;
-	u->counts.stopped[stop]++;
-	u->counts.frames += s->chain.nr_user;
+	u->stops.stacks[stop]++;
+	u->stops.frames += s->chain.nr_user;
 	u->user = s->chain.user;
 	u->nr_user = s->chain.nr_user;
 	return 0;
 }
 
-const struct user_stack_counts *
-user_stack_counts(const struct user_stack *u)
+const struct unwind_stops *
+user_stack_stops(const struct user_stack *u)
 {
-	return &u->counts;
-}
-
-void
-user_stack_counts_add(struct user_stack_counts *to, const struct user_stack_counts *c)
-{
-	for (size_t i = 0; i < UNWIND_STOPS_NR; i++)
-		to->stopped[i] += c->stopped[i];
-	to->refused += c->refused;
-	to->frames += c->frames;
-}
-
-uint64_t
-user_stack_counts_all(const struct user_stack_counts *c)
-{
-	uint64_t all = c->refused;
-
-	for (size_t i = 0; i < UNWIND_STOPS_NR; i++)
-		all += c->stopped[i];
-	return all;
+	return &u->stops;
 }

@@ -29,14 +29,6 @@ void user_stack_free(struct user_stack *u);
 int user_stack_unwind(struct user_stack *u, struct replay_sample *s);
 
 /* What became of them so far. */
-struct user_stack_counts {
-	uint64_t stopped[UNWIND_STOPS_NR]; /* stacks, by why their walks ended */
-	uint64_t refused;		   /* stacks without registers of a machine that is known */
-	uint64_t frames;
-};
-const struct user_stack_counts *user_stack_counts(const struct user_stack *u);
-void user_stack_counts_add(struct user_stack_counts *to, const struct user_stack_counts *c);
-/* All of them. */
-uint64_t user_stack_counts_all(const struct user_stack_counts *c);
+const struct unwind_stops *user_stack_stops(const struct user_stack *u);
 
 #endif

@@ -10,28 +10,12 @@
 #ifndef SYMBOLIZER_UNWIND_UNWIND_H
 #define SYMBOLIZER_UNWIND_UNWIND_H
 
+#include "format/block/unwind_stops.h"
 #include "format/record/perf_record.h"
 #include "symbolizer/unwind/cfi.h"
 #include "symbolizer/unwind/cfi_expression.h"
 
 #define UNWIND_FRAMES_MAX 1024
-
-/* name, key in JSON; why a walk ended */
-#define UNWIND_STOPS(X)                                                                            \
-	X(END, "end")	      /* the outermost frame */                                            \
-	X(CUT, "cut")	      /* the copied bytes of the stack end */                              \
-	X(SHORT, "short")     /* likewise; the kernel copied less than was asked for */            \
-	X(NO_MAP, "no_map")   /* a return address where no code is mapped */                       \
-	X(NO_CFI, "no_cfi")   /* code without call frame information or frame pointers */          \
-	X(BAD_CFI, "bad_cfi") /* call frame information that does not fit the stack */             \
-	X(LIMIT, "limit")     /* too many frames */
-
-enum unwind_stop {
-#define X(name, key) UNWIND_##name,
-	UNWIND_STOPS(X)
-#undef X
-		UNWIND_STOPS_NR
-};
 
 struct unwind_frame {
 	uint64_t ip;

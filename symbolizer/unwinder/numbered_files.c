@@ -25,6 +25,7 @@ enum state {
 struct file {
 	enum state state;
 	uint16_t held; /* place of its descriptor and one; 0: it has none any more */
+	uint16_t same; /* the number that had the descriptor first; 0: none */
 	bool touched;  /* by the walk that goes on */
 	int32_t pid;
 	struct buildid id;
@@ -154,6 +155,30 @@ offered(struct numbered_files *f, const struct buildid *id, int32_t pid)
 	return NULL;
 }
 
+/* The number that has had what was offered as this; 0: none has. */
+static uint16_t
+claimed(const struct numbered_files *f, const struct buildid *id, int32_t pid)
+{
+	for (size_t i = 0; i < f->held_max; i++) {
+		const struct held *h = &f->held[i];
+
+		if (h->fd >= 0 && h->number && h->pid == pid && buildid_cmp(&h->id, id) == 0)
+			return (uint16_t)h->number;
+	}
+	return 0;
+}
+
+/* What a number means: its own file, or that of the number which had its descriptor first. */
+static uint32_t
+meant(const struct numbered_files *f, uint32_t number)
+{
+	const struct file *file = &f->v[number % UNWIND_FILES_MAX], *first = &f->v[file->same];
+
+	if (file->same && first->pid == file->pid && buildid_cmp(&first->id, &file->id) == 0)
+		return file->same;
+	return number;
+}
+
 /* A place for another one: a free one, or of what was not used for longest. */
 static struct held *
 place_of_next(struct numbered_files *f)
@@ -203,8 +228,10 @@ numbered_files_claim(struct numbered_files *f, const struct unwind_file *entry)
 		let_go(f, &f->held[file->held - 1]);
 	free_code(f, file);
 	*file = (struct file){ .pid = entry->pid, .id = entry->id, .used = ++f->uses };
-	if (!h)
+	if (!h) {
+		file->same = claimed(f, &entry->id, entry->pid);
 		return;
+	}
 	h->number = entry->number;
 	file->held = (uint16_t)(h - f->held + 1);
 	file->state = FILE_UNREAD;
@@ -229,7 +256,10 @@ bool
 numbered_files_code(struct numbered_files *f, uint32_t number, uint64_t offset,
 		    struct unwind_code *ret)
 {
-	struct file *file = &f->v[number % UNWIND_FILES_MAX];
+	struct file *file;
+
+	number = meant(f, number);
+	file = &f->v[number % UNWIND_FILES_MAX];
 
 	if (number >= UNWIND_FILES_MAX || file->state == FILE_NONE) {
 		*ret = (struct unwind_code){ .cfi = NULL };
@@ -265,9 +295,11 @@ read_once(struct file *file, int held)
 void
 numbered_files_read(struct numbered_files *f, uint32_t number)
 {
-	struct file *file = &f->v[number % UNWIND_FILES_MAX];
+	struct file *file;
 	int err;
 
+	number = meant(f, number);
+	file = &f->v[number % UNWIND_FILES_MAX];
 	if (file->state != FILE_UNREAD)
 		return;
 	err = read_once(file, f->held[file->held - 1].fd);

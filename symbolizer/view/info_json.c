@@ -9,6 +9,7 @@
 #include "symbolizer/dump/attr_text.h"
 #include "symbolizer/text/json_value.h"
 #include "symbolizer/view/count_unit_json.h"
+#include "symbolizer/view/unwind_json.h"
 
 static json_t *
 hex(const uint8_t *p, size_t n)
@@ -300,6 +301,7 @@ info_json(const struct info *info)
 	error |= json_object_set_new(j, "kernel_symbols", json_value_number(s->kernel_symbols));
 	error |= json_object_set_new(j, "build_ids", json_value_number(s->build_ids));
 	error |= json_object_set_new(j, "jit_symbols", json_value_number(s->jit_symbols));
+	error |= json_object_set_new(j, "unwound", unwind_json(&s->stops));
 	error |= json_object_set_new(j, "packed_objects", json_value_number(s->packed_objects));
 	error |= set_aux(j, s);
 	error |= json_object_set_new(j, "blocks", make_blocks(s));

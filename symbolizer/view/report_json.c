@@ -14,6 +14,7 @@
 #include "symbolizer/text/json_value.h"
 #include "symbolizer/view/call_graph_print.h"
 #include "symbolizer/view/detail_text.h"
+#include "symbolizer/view/unwind_json.h"
 #include "symbolizer/load/time_buckets.h"
 
 #define PERCENT_DIGITS 10
@@ -284,24 +285,6 @@ make_unresolved(const struct profile_totals *t)
 }
 
 static json_t *
-make_unwound(const struct user_stack_counts *c)
-{
-	static const char *const keys[UNWIND_STOPS_NR] = {
-#define X(name, key) [UNWIND_##name] = key,
-		UNWIND_STOPS(X)
-#undef X
-	};
-	json_t *j = json_object();
-
-	json_object_set_new(j, "stacks", json_value_number(user_stack_counts_all(c)));
-	json_object_set_new(j, "frames", json_value_number(c->frames));
-	json_object_set_new(j, "refused", json_value_number(c->refused));
-	for (int i = 0; i < UNWIND_STOPS_NR; i++)
-		json_object_set_new(j, keys[i], json_value_number(c->stopped[i]));
-	return j;
-}
-
-static json_t *
 make_doubts(const struct doubts *doubts)
 {
 	static const char *const keys[RESOLVE_DOUBTS] = {
@@ -346,7 +329,7 @@ report_print_json(const struct report_print *p)
 				   json_value_number(loss ? loss_total(loss, LOSS_THROTTLED) : 0));
 	err |= json_object_set_new(j, "loss", make_loss(loss));
 	err |= json_object_set_new(j, "unresolved", make_unresolved(t));
-	err |= json_object_set_new(j, "unwound", make_unwound(&t->unwound));
+	err |= json_object_set_new(j, "unwound", unwind_json(&t->unwound));
 	err |= json_object_set_new(j, "doubts", make_doubts(p->load->doubts));
 	err |= json_object_set_new(j, "percentage",
 				   json_string(p->options->absolute ? "absolute" : "relative"));

@@ -10,6 +10,7 @@
 #include "format/block/jitsyms.h"
 #include "format/block/ksyms.h"
 #include "format/block/rate.h"
+#include "format/block/unwind_stops.h"
 #include "format/block/recording_parts.h"
 #include "format/bytes/fmt_error.h"
 #include "format/record/perf_record.h"
@@ -286,6 +287,34 @@ test_rates(void **state)
 }
 
 static void
+test_stops(void **state)
+{
+	struct unwind_stops s = { .stacks = { [UNWIND_END] = 900, [UNWIND_BUSY] = 3 },
+				  .frames = 12345 };
+	struct unwind_stops sum = { .stacks = { [UNWIND_END] = 100, [UNWIND_CUT] = 7 } }, since;
+	struct buf b;
+
+	buf_init(&b);
+	unwind_stops_encode(&s, &b);
+	assert_int_equal(unwind_stops_decode(&sum, buf_span(&b)), 0);
+	assert_int_equal(sum.stacks[UNWIND_END], 1000);
+	assert_int_equal(sum.stacks[UNWIND_CUT], 7);
+	assert_int_equal(sum.stacks[UNWIND_BUSY], 3);
+	assert_int_equal(sum.frames, 12345);
+	assert_int_equal(unwind_stops_all(&sum), 1010);
+	since = unwind_stops_since(&sum, &s);
+	assert_int_equal(unwind_stops_all(&since), 107);
+	/* A stop of a later version is left out, and what does not fit. */
+	le32enc(b.p + 16, 99);
+	le64enc(b.p + 40, UINT64_MAX);
+	assert_int_equal(unwind_stops_decode(&sum, buf_span(&b)), 0);
+	assert_int_equal(unwind_stops_all(&sum), 1010);
+	for (size_t cut = 0; cut < b.len; cut++)
+		assert_int_equal(unwind_stops_decode(&sum, span_of(b.p, cut)), -FMT_E_CORRUPT);
+	buf_done(&b);
+}
+
+static void
 check_piece(struct span *s, uint32_t ring, uint64_t offset, const char *text, size_t n)
 {
 	struct aux_piece p;
@@ -453,11 +482,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_accounts), cmocka_unit_test(test_payload),
-		cmocka_unit_test(test_ksyms),	 cmocka_unit_test(test_jitsyms),
-		cmocka_unit_test(test_buildids), cmocka_unit_test(test_gaps),
-		cmocka_unit_test(test_rates),	 cmocka_unit_test(test_aux),
-		cmocka_unit_test(test_parts),	 cmocka_unit_test(test_bad_parts),
+		cmocka_unit_test(test_accounts),  cmocka_unit_test(test_payload),
+		cmocka_unit_test(test_ksyms),	  cmocka_unit_test(test_jitsyms),
+		cmocka_unit_test(test_buildids),  cmocka_unit_test(test_gaps),
+		cmocka_unit_test(test_rates),	  cmocka_unit_test(test_stops),
+		cmocka_unit_test(test_aux),	  cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_bad_parts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * unwind_stops: why walks of stacks ended, and how many did so; payload of a STACKS block: of those that were walked
+ * while it was recorded, since the last such block.
+ *
+ *   u32 count, u32 entry_size (16), u64 frames, then count x { u32 stop, u32 0, u64 stacks }.
+ */
+#ifndef FORMAT_BLOCK_UNWIND_STOPS_H
+#define FORMAT_BLOCK_UNWIND_STOPS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "format/bytes/buf.h"
+#include "format/bytes/span.h"
+
+#define UNWIND_STOP_BYTES 16
+
+/* number on disk, name, key in JSON; why a walk ended. Never reuse a number. */
+#define UNWIND_STOPS(X)                                                                            \
+	X(1, END, "end")	 /* the outermost frame */                                         \
+	X(2, CUT, "cut")	 /* the copied bytes of the stack end */                           \
+	X(3, SHORT, "short")	 /* likewise; the kernel copied less than was asked for */         \
+	X(4, NO_MAP, "no_map")	 /* a return address where no code is mapped */                    \
+	X(5, NO_CFI, "no_cfi")	 /* code without call frame information or frame pointers */       \
+	X(6, BAD_CFI, "bad_cfi") /* call frame information that does not fit the stack */          \
+	X(7, LIMIT, "limit")	 /* too many frames */                                             \
+	X(8, BUSY, "busy")	 /* it was not walked in time, and has frames by frame pointers */ \
+	X(9, REFUSED, "refused") /* it was not walked: a machine, or a process, that is not known */
+
+enum unwind_stop {
+#define X(number, name, key) UNWIND_##name,
+	UNWIND_STOPS(X)
+#undef X
+		UNWIND_STOPS_NR
+};
+
+struct unwind_stops {
+	uint64_t stacks[UNWIND_STOPS_NR];
+	uint64_t frames; /* of all that were walked */
+};
+
+void unwind_stops_add(struct unwind_stops *to, const struct unwind_stops *s);
+/* What has come since before. */
+struct unwind_stops unwind_stops_since(const struct unwind_stops *s,
+				       const struct unwind_stops *before);
+/* All of them. */
+uint64_t unwind_stops_all(const struct unwind_stops *s);
+const char *unwind_stop_key(enum unwind_stop stop);
+
+void unwind_stops_encode(const struct unwind_stops *s, struct buf *out);
+/* Adds what a payload tells; stops of a later version are left out. 0, -FMT_E_CORRUPT. */
+int unwind_stops_decode(struct unwind_stops *to, struct span payload);
+
+#endif
