@@ -23,6 +23,7 @@ struct address_space {
 	uint64_t refs;
 	uint64_t count;
 	uint64_t stamp;
+	uint64_t version;
 };
 
 static int
@@ -63,6 +64,7 @@ node_insert(struct address_space *s, struct map_node *n)
 	RB_INSERT(map_tree, &s->maps, n);
 	s->count++;
 	s->totals->maps++;
+	s->version = ++s->totals->changes;
 }
 
 static void
@@ -73,6 +75,7 @@ node_remove(struct address_space *s, struct map_node *n)
 		s->last = NULL;
 	s->count--;
 	s->totals->maps--;
+	s->version = ++s->totals->changes;
 	map_object_unref(n->map.object);
 	free(n);
 }
@@ -173,6 +176,7 @@ space_cut(struct address_space *s, uint64_t start, uint64_t end, struct map_node
 		} else {
 			node_remove(s, n);
 		}
+		s->version = ++s->totals->changes;
 	}
 	free(spare);
 }
@@ -350,4 +354,10 @@ address_space_bytes(const struct address_space_totals *totals)
 {
 	return totals->maps * sizeof(struct map_node) +
 		totals->spaces * sizeof(struct address_space);
+}
+
+uint64_t
+address_space_version(const struct address_space *s)
+{
+	return s ? s->version : 0;
 }

@@ -39,6 +39,7 @@ struct address_space; /* NULL is an empty one */
 struct address_space_totals {
 	uint64_t spaces, maps;
 	uint64_t put, copied; /* so far */
+	uint64_t changes;     /* so far, of all spaces */
 	uint64_t left_out;    /* maps that were forgotten, or not taken, for want of room */
 };
 
@@ -62,6 +63,9 @@ const struct task_map *address_space_find(struct address_space *s, uint64_t addr
 
 /* In order of addresses; prev NULL: the first. NULL: the end. */
 const struct task_map *address_space_next(struct address_space *s, const struct task_map *prev);
+
+/* A number that no other space of the model has, nor this one before its last change; 0: it is empty. */
+uint64_t address_space_version(const struct address_space *s);
 
 uint64_t address_space_bytes(const struct address_space_totals *totals);
 

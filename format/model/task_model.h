@@ -153,6 +153,15 @@ const struct task *task_model_next(const struct task_model *m, const struct task
 const struct task_map *task_model_map(const struct task_model *m, uint32_t pid, uint64_t addr);
 
 /*
+ * What a process has mapped, as a number that changes with it: processes of which it is the same have the same maps.
+ * 0: nothing.
+ */
+uint64_t task_model_maps_version(const struct task_model *m, uint32_t pid);
+/* The maps of a process by address; prev NULL: the first. NULL: the end. */
+const struct task_map *task_model_maps_next(const struct task_model *m, uint32_t pid,
+					    const struct task_map *prev);
+
+/*
  * The namespace of this number (uapi: NET_NS_INDEX...) of a thread, by the NAMESPACES record of it or of who
  * forked it: the device and inode of its file. False: there was none.
  */

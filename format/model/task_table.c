@@ -115,6 +115,22 @@ task_model_map(const struct task_model *m, uint32_t pid, uint64_t addr)
 	return p ? address_space_find(p->space, addr) : NULL;
 }
 
+uint64_t
+task_model_maps_version(const struct task_model *m, uint32_t pid)
+{
+	const struct process *p = task_model_process(m, pid);
+
+	return p ? address_space_version(p->space) : 0;
+}
+
+const struct task_map *
+task_model_maps_next(const struct task_model *m, uint32_t pid, const struct task_map *prev)
+{
+	const struct process *p = task_model_process(m, pid);
+
+	return p ? address_space_next(p->space, prev) : NULL;
+}
+
 const struct task_origin *
 task_model_origin(const struct task_model *m, uint32_t pid)
 {

@@ -87,7 +87,8 @@ struct perf_sample {
 	struct perf_regs regs_user;
 	struct span stack_user;	      /* as copied; only dyn_size bytes of it mean anything */
 	uint64_t stack_user_dyn_size; /* <= stack_user.len */
-	uint64_t weight;	      /* WEIGHT, or WEIGHT_STRUCT as u32|u16<<32|u16<<48 */
+	struct span user_copy; /* the bytes of REGS_USER and STACK_USER, which stand together */
+	uint64_t weight;       /* WEIGHT, or WEIGHT_STRUCT as u32|u16<<32|u16<<48 */
 	uint64_t data_src, transaction;
 	struct perf_regs regs_intr;
 	uint64_t phys_addr, cgroup, data_page_size, code_page_size;

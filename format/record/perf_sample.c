@@ -219,10 +219,25 @@ get_regs(struct sample_parser *p, uint64_t mask, struct perf_regs *regs)
 	return 0;
 }
 
+/* What stands between these two places belongs to the copy of the user's registers and stack. */
+static void
+add_user_copy(struct sample_parser *p, const uint8_t *from)
+{
+	struct span *copy = &p->r->sample.user_copy;
+
+	if (!copy->p)
+		copy->p = from;
+	copy->len = (size_t)(p->s.p - copy->p);
+}
+
 static int
 get_regs_user(struct sample_parser *p)
 {
-	return get_regs(p, p->r->attr->sample_regs_user, &p->r->sample.regs_user);
+	const uint8_t *from = p->s.p;
+	int r = get_regs(p, p->r->attr->sample_regs_user, &p->r->sample.regs_user);
+
+	add_user_copy(p, from);
+	return r;
 }
 
 static int
@@ -232,7 +247,7 @@ get_regs_intr(struct sample_parser *p)
 }
 
 static int
-get_stack_user(struct sample_parser *p)
+get_stack(struct sample_parser *p)
 {
 	struct perf_sample *sample = &p->r->sample;
 	uint64_t size;
@@ -247,6 +262,16 @@ get_stack_user(struct sample_parser *p)
 	if (sample->stack_user_dyn_size > size)
 		return -FMT_E_CORRUPT;
 	return 0;
+}
+
+static int
+get_stack_user(struct sample_parser *p)
+{
+	const uint8_t *from = p->s.p;
+	int r = get_stack(p);
+
+	add_user_copy(p, from);
+	return r;
 }
 
 static int
