@@ -138,6 +138,7 @@ $(BUILD)/flags: FORCE
 	printf '%s\n' "$$f" | cmp -s - $@ || printf '%s\n' "$$f" >$@
 
 $(BUILD)/symbolizer/cmd/%.o $(BUILD)/symbolizer/record/%.o $(BUILD)/symbolizer/unwinder/%.o $(BUILD)/daemon/%.o: XFLAGS = -DSPOOR_VERSION=\"$(VERSION)\"
+$(BUILD)/recorder/unwind/unwind_process.o: XFLAGS = -DSPOOR_LIBEXECDIR='"$(libexecdir)"'
 # It takes the interface's description in as it is.
 $(BUILD)/daemon/control/varlink_idl.o $(BUILD)/fuzz/daemon/control/varlink_idl.o: docs/io.spoor.Recorder.varlink
 # Likewise what pages are made of.

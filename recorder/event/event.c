@@ -93,9 +93,9 @@ stacks_by_lbr(const struct session_options *o, const struct event_spec *spec)
 }
 
 static void
-call_graph(const struct session_options *o, const struct event_spec *spec,
-	   struct perf_event_attr *attr)
+call_graph(const struct session_options *o, const struct event_spec *spec, struct event_def *def)
 {
+	struct perf_event_attr *attr = &def->attr;
 	enum session_call_graph how = call_graph_of(o, spec);
 	uint32_t bytes = spec->stack_bytes ? spec->stack_bytes : o->stack_bytes;
 
@@ -107,6 +107,8 @@ call_graph(const struct session_options *o, const struct event_spec *spec,
 		attr->branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK |
 			PERF_SAMPLE_BRANCH_NO_FLAGS | PERF_SAMPLE_BRANCH_NO_CYCLES;
 	}
+	if (how == SESSION_CALL_GRAPH_AUTO)
+		def->unwind_bytes = bytes ? bytes : SESSION_STACK_BYTES;
 	if (how != SESSION_CALL_GRAPH_DWARF)
 		return;
 	/* The kernel's part by frame pointers, the user's by registers and stack. */
@@ -243,6 +245,26 @@ counting_def(const struct session_options *o, const struct event_spec *spec, str
 	def->attr.exclude_user |= o->extra.all_kernel;
 }
 
+/* Stacks are copied to be unwound only where a chain of the user is wanted, and can be had. */
+static void
+settle_unwind(const struct session_options *o, struct event_def *def, struct buf *notes)
+{
+	const char *why = NULL;
+
+	if (!def->unwind_bytes)
+		return;
+	if (SESSION_REGISTERS == 0)
+		why = "on this architecture";
+	else if (o->overwrite)
+		why = "with --overwrite";
+	else if (def->attr.sample_type & PERF_SAMPLE_REGS_USER)
+		why = "with registers of the user";
+	if (why)
+		session_note(notes, "%s: call graphs %s follow frame pointers", def->name, why);
+	if (why || def->attr.exclude_callchain_user)
+		def->unwind_bytes = 0;
+}
+
 /* What of the event is as its string has it. */
 static struct event_def
 def_of_spec(const struct session_options *o, const struct event_spec *spec)
@@ -284,8 +306,9 @@ sampling_def(const struct session_options *o, const struct event_features *f,
 		return;
 	}
 	attr->sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD | f->sample_type;
-	call_graph(o, spec, attr);
+	call_graph(o, spec, def);
 	event_extra_apply(&o->extra, f->extra, attr);
+	settle_unwind(o, def, notes);
 	if (spec->has_inherit)
 		attr->inherit = spec->inherit && of_tasks(o) && !o->extra.per_thread;
 	def->lost = f->read_format & PERF_FORMAT_LOST;

@@ -185,10 +185,21 @@ clock_to_period(struct perf_event_attr *attr, uint32_t cpu)
 	attr->freq = 0;
 }
 
+void
+event_def_copy_stack(const struct event_def *def, struct perf_event_attr *attr)
+{
+	if (!def->unwind_bytes)
+		return;
+	attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	attr->sample_regs_user = SESSION_REGISTERS;
+	attr->sample_stack_user = def->unwind_bytes;
+}
+
 bool
 event_def_attr(const struct event_def *def, uint32_t cpu, struct perf_event_attr *ret)
 {
 	*ret = def->attr;
+	event_def_copy_stack(def, ret);
 	event_def_point(def, ret);
 	clock_to_period(ret, cpu);
 	for (size_t i = 0; i < def->nr_kinds; i++) {

@@ -34,6 +34,8 @@ struct event_def {
 	bool named, modified;	/* as in struct event_spec */
 	struct count_unit unit; /* of its counts */
 	bool sideband;
+	/* Of the stack, copied with the registers to be unwound while it records: opened, and not recorded. */
+	uint32_t unwind_bytes;
 	bool trigger; /* each hit wakes whoever reads: see session_options */
 	bool counts;  /* takes no samples, and has no ring: it is read at intervals */
 	bool wakeups; /* beside off-cpu: see event_wakeups.h */
@@ -75,6 +77,9 @@ int event_def_look(struct event_def *def, const char *sysfs);
 
 /* What to open on a CPU. False: nothing there. */
 bool event_def_attr(const struct event_def *def, uint32_t cpu, struct perf_event_attr *ret);
+
+/* Adds to an attr what is copied of a stack only to be unwound. */
+void event_def_copy_stack(const struct event_def *def, struct perf_event_attr *attr);
 
 /* Moves an attr from the first place of a probe to this one of 1 + nr_more. */
 void event_def_move(const struct event_def *def, size_t place, struct perf_event_attr *attr);

@@ -46,7 +46,7 @@ sample_bound_price_ns(const struct event_plan *plan)
 
 		if (!event_def_samples(&plan->defs[i]))
 			continue;
-		ns += attr->sample_stack_user * SAMPLE_STACK_BYTE_NS;
+		ns += (attr->sample_stack_user + plan->defs[i].unwind_bytes) * SAMPLE_STACK_BYTE_NS;
 		dearest = ns > dearest ? ns : dearest;
 	}
 	return dearest;

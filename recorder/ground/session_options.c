@@ -24,9 +24,11 @@ session_call_graph_parse(const char *text, struct session_options *options)
 		how = SESSION_CALL_GRAPH_LBR;
 	else if (strcmp(text, "none") == 0 || strcmp(text, "no") == 0)
 		how = SESSION_CALL_GRAPH_NONE;
-	else if (strncmp(text, "dwarf,", 6) == 0)
-		bytes = strtonum(text + 6, 8, SESSION_STACK_BYTES_MAX, &problem);
-	else if (strcmp(text, "dwarf") != 0)
+	else if (strncmp(text, "auto,", 5) == 0 || strcmp(text, "auto") == 0)
+		how = SESSION_CALL_GRAPH_AUTO;
+	if (strncmp(text, "dwarf,", 6) == 0 || strncmp(text, "auto,", 5) == 0)
+		bytes = strtonum(strchr(text, ',') + 1, 8, SESSION_STACK_BYTES_MAX, &problem);
+	else if (how == SESSION_CALL_GRAPH_DWARF && strcmp(text, "dwarf") != 0)
 		return -EINVAL;
 	if (problem || bytes % 8)
 		return -EINVAL;

@@ -24,6 +24,7 @@ enum session_target {
 enum session_call_graph {
 	SESSION_CALL_GRAPH_NONE,
 	SESSION_CALL_GRAPH_FP,
+	SESSION_CALL_GRAPH_AUTO,  /* registers and stack are copied, unwound, and not recorded */
 	SESSION_CALL_GRAPH_DWARF, /* registers and a piece of the stack with each sample */
 	SESSION_CALL_GRAPH_LBR,	  /* of user space by the CPU's own stack of branches */
 };
@@ -133,7 +134,7 @@ struct session_options {
 	const char *cpus;     /* "0-3,7"; NULL: all online */
 	char *const *command; /* argv, NULL-terminated; also with ALL: runs meanwhile */
 	enum session_call_graph call_graph;
-	uint32_t stack_bytes; /* DWARF: a multiple of 8; 0: SESSION_STACK_BYTES */
+	uint32_t stack_bytes; /* AUTO, DWARF: a multiple of 8; 0: SESSION_STACK_BYTES */
 	struct session_extra extra;
 	enum session_build_ids build_ids;
 	struct session_objects objects;
@@ -188,7 +189,7 @@ struct session_options {
 };
 
 /*
- * "fp[,FRAMES]", "fp,defer", "none" (perf's "no" is the same), "lbr" or "dwarf[,BYTES]", into call_graph, stack_bytes
+ * "auto[,BYTES]", "fp[,FRAMES]", "fp,defer", "none" (perf's "no" is the same), "lbr" or "dwarf[,BYTES]", into call_graph, stack_bytes
  * and, with FRAMES, extra.max_stack, with defer, extra.deferred of *options, which -EINVAL leaves
  * as they were. 0, -EINVAL.
  */

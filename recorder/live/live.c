@@ -43,9 +43,11 @@ struct live {
 	uint64_t complete_ns;
 	uint64_t cut; /* processes of whose maps a scan told only a part */
 	struct task_snapshot_bound bound;
-	uint64_t model_ns; /* the model has all records before this */
-	bool waiting;	   /* as in live_options */
-	bool nomem;	   /* a record could not be kept: live_pass() says so */
+	uint64_t model_ns;    /* the model has all records before this */
+	live_reach_fn *reach; /* NULL: none is told */
+	void *reach_arg;
+	bool waiting; /* as in live_options */
+	bool nomem;   /* a record could not be kept: live_pass() says so */
 };
 
 /* --- build-ids ------------------------------------------------------------------------------- */
@@ -152,6 +154,25 @@ live_model(const struct live *l)
 	return l->model;
 }
 
+void
+live_on_reach(struct live *l, live_reach_fn *fn, void *arg)
+{
+	l->reach = fn;
+	l->reach_arg = arg;
+}
+
+uint64_t
+live_model_ns(const struct live *l)
+{
+	return l->model_ns;
+}
+
+struct helper_pool *
+live_helpers(struct live *l)
+{
+	return l->pool;
+}
+
 struct task_users *
 live_users(struct live *l)
 {
@@ -182,6 +203,8 @@ pending_apply(void *arg, struct span record)
 
 	if (event_set_parse(l->events, record, &r, NULL))
 		return;
+	if (l->reach)
+		l->reach(l->reach_arg, r.sid.time);
 	if (live_ids_wanted(&r))
 		(void)live_ids_known(l->ids, &r, &r.mmap.build_id);
 	if (task_model_apply(l->model, &r))

@@ -30,6 +30,7 @@
 #include "recorder/ground/news.h"
 #include "recorder/ground/session_options.h"
 
+struct helper_pool;
 struct kallsyms;
 struct live;
 struct task_users;
@@ -144,6 +145,14 @@ bool live_due(const struct live *l, uint64_t complete_ns);
  * A recording_writer before_close hook but for its first argument. 0, or a -FMT_E_*.
  */
 int live_before_close(struct live *l, struct recording_writer *w, struct fmt_where *where);
+
+/* Before the model applies a record in a live_pass(), this is told of its time; one alone. */
+typedef void live_reach_fn(void *arg, uint64_t time_ns);
+void live_on_reach(struct live *l, live_reach_fn *fn, void *arg);
+/* The model has all records before this time, as far as they came. */
+uint64_t live_model_ns(const struct live *l);
+/* Where helpers are had from. */
+struct helper_pool *live_helpers(struct live *l);
 
 const struct task_model *live_model(const struct live *l);
 

@@ -258,9 +258,34 @@ open_live(struct session *s, struct buf *state, struct session_error *error)
 	return 0;
 }
 
+/* As the kernel gives their samples. *ret: NULL where no stack is to be unwound; the caller frees. 0, -ENOMEM. */
+static int
+opened_attrs(const struct session *s, struct event_attr **ret)
+{
+	struct event_attr *all;
+	bool any = false;
+
+	*ret = NULL;
+	for (size_t i = 0; i < s->plan.nr; i++)
+		any |= s->plan.defs[i].unwind_bytes > 0;
+	if (!any)
+		return 0;
+	all = calloc(s->plan.nr, sizeof(*all));
+	for (size_t i = 0; all && i < s->plan.nr; i++) {
+		struct perf_event_attr attr = s->plan.defs[i].attr;
+		struct span raw = span_of(&attr, attr.size);
+
+		event_def_copy_stack(&s->plan.defs[i], &attr);
+		(void)event_attr_parse(&raw, &all[i]);
+	}
+	*ret = all;
+	return all ? 0 : -ENOMEM;
+}
+
 static int
 open_writer(struct session *s, struct span state, struct session_error *error)
 {
+	struct event_attr *opened = NULL;
 	struct writer_options o = {
 		.meta = s->meta,
 		.live = s->live,
@@ -278,13 +303,20 @@ open_writer(struct session *s, struct span state, struct session_error *error)
 	};
 	int r;
 
-	o.sink = s->options.sink ? s->options.sink : io_sink_fd(s->options.out_fd);
-	if (!o.sink)
+	if (opened_attrs(s, &opened) < 0)
 		return session_fail(error, -ENOMEM, "out of memory");
+	o.sink = s->options.sink ? s->options.sink : io_sink_fd(s->options.out_fd);
+	if (!o.sink) {
+		free(opened);
+		return session_fail(error, -ENOMEM, "out of memory");
+	}
 	s->options.out_fd = -1;
 	s->options.sink = NULL;
 	s->meta = NULL;
+	o.opened = opened;
+	o.stacks_bytes = session_stacks_bytes(&s->options, &s->plan);
 	r = writer_open(&o, &s->writer, error);
+	free(opened);
 	if (r == 0)
 		r = writer_state(s->writer, state, error);
 	return r < 0 ? r : writer_start(s->writer, error);

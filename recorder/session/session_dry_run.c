@@ -24,6 +24,8 @@
  * ones on its CPU waits longer. The ring has half a second of them, and the queue what the writer thread cannot pack
  * in time.
  */
+#define STACKS_BYTES_MIN (UINT64_C(4) << 20)
+#define STACKS_BYTES_MAX (UINT64_C(64) << 20)
 #define BULK_PARTS_IN_RING 2		  /* of a second */
 #define WAKEUPS_BYTES (UINT64_C(8) << 20) /* a second: 100,000 wake-ups of a CPU */
 #define BULK_RING_BYTES_MAX (UINT64_C(8) << 20)
@@ -93,6 +95,7 @@ bulk_bytes_a_second(const struct session_options *o, const struct event_plan *pl
 			hz = SESSION_FREQUENCY_HZ;
 		if (def->attr.sample_type & PERF_SAMPLE_STACK_USER)
 			sum += hz * def->attr.sample_stack_user;
+		sum += hz * def->unwind_bytes;
 		/* A lost one costs the waits of all threads that it may have been of. */
 		if (def->everybody)
 			sum += WAKEUPS_BYTES;
@@ -109,6 +112,16 @@ room_for(uint64_t bytes, uint64_t least, uint64_t most)
 	while (room < most && room < bytes)
 		room *= 2;
 	return room;
+}
+
+/* What all CPUs copy in two seconds, within bounds. */
+uint64_t
+session_stacks_bytes(const struct session_options *o, const struct event_plan *plan)
+{
+	const uint64_t cpus = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
+
+	return room_for(bulk_bytes_a_second(o, plan) * cpus * 2, STACKS_BYTES_MIN,
+			STACKS_BYTES_MAX);
 }
 
 static uint32_t

@@ -80,6 +80,8 @@ struct session {
 /* Options (session_dry_run.c): what excludes each other; then what was not said. */
 int session_check_options(const struct session_options *o, struct session_error *error);
 void session_set_defaults(struct session_options *o);
+/* Memory for stacks that wait to be unwound. */
+uint64_t session_stacks_bytes(const struct session_options *o, const struct event_plan *plan);
 /* Sets the sizes of rings, AUX areas and the queue that the caller left open: copied stacks need larger ones. */
 void session_size_rings(struct session_options *o, const struct event_plan *plan,
 			const struct target *target);

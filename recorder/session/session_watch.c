@@ -34,7 +34,8 @@ session_set_timer(struct session *s)
 	uint64_t each = RECORD_BYTES_GUESS;
 
 	s->timer_ms_max = TIMER_MS_MAX;
-	if (s->options.call_graph == SESSION_CALL_GRAPH_DWARF)
+	if (s->options.call_graph == SESSION_CALL_GRAPH_DWARF ||
+	    s->options.call_graph == SESSION_CALL_GRAPH_AUTO)
 		each += s->options.stack_bytes ? s->options.stack_bytes : SESSION_STACK_BYTES;
 	if (s->command && command_fd(s->command) < 0)
 		s->timer_ms_max = TIMER_MS_POLLED;

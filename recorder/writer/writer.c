@@ -13,6 +13,7 @@
 #include "recorder/ground/session_request.h"
 #include "recorder/host/host.h"
 #include "recorder/live/live.h"
+#include "recorder/unwind/unwinding.h"
 #include "recorder/writer/writer_internal.h"
 
 #define LATE_IDS_NS UINT64_C(1000000000) /* in which a block may wait for its build-ids */
@@ -48,8 +49,8 @@ is_sideband(struct span records)
 	return type != REC_SAMPLE && !perf_record_is_switch(type);
 }
 
-static int
-write_records(struct writer *w, struct span records)
+int
+writer_records(struct writer *w, struct span records)
 {
 	struct fmt_where where = { 0 };
 	int r = 0;
@@ -72,7 +73,7 @@ take_records(struct writer *w, struct span records)
 	if (is_sideband(records))
 		w->taken_sideband += records.len;
 	if (!w->options.flight)
-		return write_records(w, records);
+		return w->unwinding ? writer_unwind_take(w, records) : writer_records(w, records);
 	writer_keep(w, records);
 	return 0;
 }
@@ -128,7 +129,9 @@ end_pass(struct writer *w, uint64_t complete_ns, uint64_t now_ns)
 
 	w->complete_ns = complete_ns;
 	/* What a dump has is as old as the rings are long: until it is over, no order is certain. */
-	if (!w->options.flight || w->dumping)
+	if (w->unwinding)
+		unwinding_begin_pass(w->unwinding, complete_ns);
+	else if (!w->options.flight || w->dumping)
 		recording_writer_pass(w->file.writer, complete_ns);
 	w->dumping = false;
 	r = writer_take_state(w);
@@ -140,6 +143,9 @@ end_pass(struct writer *w, uint64_t complete_ns, uint64_t now_ns)
 		if (r < 0)
 			return r;
 	}
+	r = w->unwinding ? writer_unwind_pass(w, now_ns) : 0;
+	if (r < 0)
+		return r;
 	recording_writer_stats(w->file.writer, &s);
 	if (s.open_records == 0 || s.blocks != w->blocks)
 		w->open_since_ns = now_ns;
@@ -171,6 +177,8 @@ answer_request(struct writer *w, const struct queue_message *m)
 	struct session_request *rq = (struct session_request *)(uintptr_t)m->a;
 	int result = 0, r = w->error;
 
+	if (r == 0 && w->unwinding)
+		r = writer_unwind_all(w);
 	if (r == 0 && m->kind == MESSAGE_ROTATE && !w->outage.on)
 		r = writer_wait_state(w, WRITER_WAIT_NAMES);
 	if (r < 0) {
@@ -200,7 +208,7 @@ writer_take(struct writer *w, const struct queue_message *m)
 		return take_records(w, span_of(m->p, m->bytes));
 	case MESSAGE_KEPT:
 		w->taken += m->bytes;
-		return write_records(w, span_of(m->p, m->bytes));
+		return writer_records(w, span_of(m->p, m->bytes));
 	case MESSAGE_WINDOW:
 		w->window_ns = m->a > w->window_ns ? m->a : w->window_ns;
 		return 0;
@@ -234,7 +242,7 @@ writer_take(struct writer *w, const struct queue_message *m)
 	case MESSAGE_SYNC:
 		return answer_request(w, m);
 	case MESSAGE_END:
-		break;
+		return w->unwinding ? writer_unwind_all(w) : 0;
 	}
 	return 0;
 }
@@ -281,6 +289,8 @@ static void
 set_failed(struct writer *w, int error)
 {
 	w->error = error;
+	if (w->unwinding)
+		(void)writer_unwind_all(w);
 	count_failed(w);
 	/* Pairs with the acquire in writer_failed(). */
 	atomic_store_explicit(&w->failed, true, memory_order_release);
@@ -296,10 +306,29 @@ take_early(struct writer *w)
 {
 	int r = writer_take_state(w);
 
+	if (r == 0 && w->unwinding) {
+		unwinding_step(w->unwinding, host_now_ns());
+		r = writer_unwind_give(w);
+	}
 	if (r == 0)
 		r = flush_due(w, host_now_ns());
 	if (r < 0)
 		set_failed(w, r);
+}
+
+static int
+unwind_fd(const struct writer *w)
+{
+	return w->unwinding ? unwinding_fd(w->unwinding) : -1;
+}
+
+/* What the thread waits for beside messages. */
+static int
+other_fd(const struct writer *w)
+{
+	const int fd = live_fd(w->options.live);
+
+	return fd < 0 ? unwind_fd(w) : fd;
 }
 
 static void *
@@ -316,9 +345,10 @@ writer_run(void *arg)
 		set_failed(w, r);
 	while (!end) {
 		if (!queue_peek(w->queue, &m)) {
-			queue_wait(w->queue, w->error ? -1 : live_fd(w->options.live));
+			queue_wait(w->queue, w->error ? -1 : other_fd(w));
 			if (!w->error &&
-			    (live_scanning(w->options.live) || live_waiting(w->options.live)))
+			    (live_scanning(w->options.live) || live_waiting(w->options.live) ||
+			     unwind_fd(w) >= 0))
 				take_early(w);
 			continue;
 		}
@@ -350,6 +380,8 @@ open_parts(struct writer *w, const struct writer_options *o, struct session_erro
 	w->loss = loss_new();
 	if (!w->loss)
 		return session_fail(error, -ENOMEM, "out of memory");
+	if (writer_unwind_open(w) < 0)
+		return session_fail(error, -ENOMEM, "out of memory");
 	r = queue_new(o->queue_bytes, &w->queue);
 	return r < 0 ? session_fail(error, r, "a queue of %llu bytes: %s",
 				    (unsigned long long)o->queue_bytes, strerror(-r))
@@ -376,6 +408,7 @@ writer_open(const struct writer_options *o, struct writer **ret, struct session_
 	buf_init(&w->scratch);
 	buf_init(&w->aux);
 	buf_init(&w->state);
+	buf_init(&w->unwound);
 	news_init(&w->news);
 	(void)pthread_mutex_init(&w->published_lock, NULL);
 	r = open_parts(w, o, error);
@@ -491,6 +524,9 @@ writer_finish(struct writer *w, struct session_error *error)
 	}
 	/* Here, and not where it is freed: to close somebody's file may take its time. */
 	out_file_abandon(&w->file, NULL);
+	while (w->unwinding && unwinding_news(w->unwinding, &line))
+		news_put(&w->news, line.uid, line.text);
+	writer_unwind_close(w);
 	live_finish(w->options.live);
 	while (live_news(w->options.live, &line))
 		news_put(&w->news, line.uid, line.text);
@@ -506,6 +542,7 @@ writer_free(struct writer *w)
 {
 	if (!w)
 		return;
+	writer_unwind_close(w);
 	writer_files_done(w);
 	recording_meta_free(w->meta);
 	loss_free(w->loss);
@@ -514,5 +551,6 @@ writer_free(struct writer *w)
 	buf_done(&w->scratch);
 	buf_done(&w->aux);
 	buf_done(&w->state);
+	buf_done(&w->unwound);
 	free(w);
 }

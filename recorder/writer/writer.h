@@ -31,9 +31,12 @@ struct writer_options {
 	struct session_requests *requests;
 	const struct aux_trace *aux; /* of tracers, if there are any; borrowed */
 	size_t sideband;	     /* index of the side-band event in meta->events */
-	bool count_lost_records;     /* events do not count their losses: believe LOST records */
-	bool suspend_on_full;	     /* as in session_options */
-	bool flight;		     /* nothing is written but after a MESSAGE_DUMP */
+	/* As the events are opened, by their indexes; borrowed until writer_open() returns. NULL: no stack is unwound. */
+	const struct event_attr *opened;
+	uint64_t stacks_bytes;	 /* memory for stacks that wait to be unwound */
+	bool count_lost_records; /* events do not count their losses: believe LOST records */
+	bool suspend_on_full;	 /* as in session_options */
+	bool flight;		 /* nothing is written but after a MESSAGE_DUMP */
 	uint64_t queue_bytes;
 	uint64_t block_age_ns;
 	uint32_t block_bytes;	       /* as in session_options */

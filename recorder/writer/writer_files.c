@@ -9,6 +9,7 @@
 #include "recorder/ground/session_error.h"
 #include "recorder/host/host.h"
 #include "recorder/live/live.h"
+#include "recorder/unwind/unwinding.h"
 #include "recorder/writer/writer_internal.h"
 
 #define RETRY_NS UINT64_C(1000000000)
@@ -450,6 +451,8 @@ renew_events(struct writer *w, uint64_t now_ns)
 			w->closed[kept++] = w->closed[i];
 	w->nr_closed = kept;
 	live_events(w->options.live, events, (int)w->options.sideband);
+	if (w->unwinding)
+		unwinding_events(w->unwinding, events);
 	w->meta->events = events;
 	event_set_free(old);
 	return 0;

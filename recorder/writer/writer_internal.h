@@ -2,7 +2,7 @@
 /*
  * writer_internal: what the parts of the writer share, from the ground up: counts and the budget
  * of side-band (writer_ledger.c), the files with all that can happen to a disk (writer_files.c),
- * AUX data (writer_aux.c), the host's state as blocks (writer_state.c), the thread and its messages (writer.c).
+ * AUX data (writer_aux.c), stacks that are unwound (writer_unwind.c), the host's state as blocks (writer_state.c), the thread and its messages (writer.c).
  * All of it is the writer thread's, but for what says otherwise.
  */
 #ifndef RECORDER_WRITER_WRITER_INTERNAL_H
@@ -68,6 +68,9 @@ struct writer {
 	bool resync_wanted;
 	uint64_t resync_began_ns, resync_had; /* of one that goes on; 0: none does */
 	uint64_t resync_after_ns;	      /* not sooner again */
+	struct unwinding *unwinding;	      /* NULL: no stack is to be unwound */
+	struct unwind_stops stops_told;	      /* by files */
+	struct buf unwound;		      /* records on their way from there to the file */
 	struct buf scratch;
 	struct buf aux; /* payload of the AUX block that is being filled; empty: none */
 	uint64_t aux_since_ns;
@@ -159,6 +162,27 @@ int writer_last_try(struct writer *w);
 int writer_end(struct writer *w);
 
 void writer_files_done(struct writer *w);
+
+/* --- writer.c --- */
+
+/* Records to the file, or to what is done without one. 0, or what to do about it. */
+int writer_records(struct writer *w, struct span records);
+
+/* --- writer_unwind.c: of a writer that unwinds; 0, or what to do about it --- */
+
+/* -ENOMEM. */
+int writer_unwind_open(struct writer *w);
+void writer_unwind_close(struct writer *w);
+/* Records as they were drained. */
+int writer_unwind_take(struct writer *w, struct span records);
+/* What has its answer goes to the file. */
+int writer_unwind_give(struct writer *w);
+/* After unwinding_begin_pass(), when the model has followed. */
+int writer_unwind_pass(struct writer *w, uint64_t now_ns);
+/* A STACKS block of what became of stacks since the last one. 0, -FMT_E_*. */
+int writer_unwind_ledger(struct writer *w, struct fmt_where *where);
+/* All that waits goes to the file, after a second at most. */
+int writer_unwind_all(struct writer *w);
 
 /* --- writer_aux.c: 0, or FMT_E_* --- */
 

@@ -10,6 +10,7 @@
 #include "format/recording/recording_writer.h"
 #include "recorder/host/task_users.h"
 #include "recorder/live/live.h"
+#include "recorder/unwind/unwinding.h"
 #include "recorder/writer/writer_internal.h"
 
 #define IN_VAIN_NS UINT64_C(10000000000)
@@ -196,6 +197,8 @@ before_close(void *arg, struct recording_writer *file, struct fmt_where *where)
 	/* The ledger first: what it tells of is in no other file. */
 	if (r == 0)
 		r = out_file_ledger(&w->file, where);
+	if (r == 0 && w->unwinding)
+		r = writer_unwind_ledger(w, where);
 	return r < 0 ? r : out_file_aux(&w->file, &w->aux, where);
 }
 
@@ -229,6 +232,8 @@ writer_keep(struct writer *w, struct span records)
 bool
 writer_behind(const struct writer *w)
 {
+	if (w->unwinding && unwinding_behind(w->unwinding))
+		return true;
 	if (!w->options.flight)
 		return live_due(w->options.live, w->complete_ns);
 	return w->window_ns >= w->window_due_ns;
@@ -289,6 +294,10 @@ writer_publish(struct writer *w)
 	to->sideband_bytes = w->ended_sideband + s.sideband_bytes;
 	to->lost = loss_samples(w->loss);
 	to->objects_bytes = live_stored(w->options.live);
+	if (w->unwinding) {
+		to->stops = *unwinding_stops(w->unwinding);
+		to->unwind_ns = unwinding_cpu_ns(w->unwinding);
+	}
 	to->suspended = w->outage.on;
 	to->refused = writer_refused(w);
 	pthread_mutex_lock(&w->published_lock);

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * unwind_files: numbers of mapped files for the process that unwinds, which gets their descriptors.
+ *
+ * The worker that finds files (helper_files) passes them on by a socket between both. It answers in order, so that an
+ * address space is known when all that was asked before it has an answer.
+ */
+#ifndef RECORDER_UNWIND_UNWIND_FILES_H
+#define RECORDER_UNWIND_UNWIND_FILES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "format/model/task_model.h"
+#include "recorder/unwind/unwind_process.h"
+
+struct unwind_files;
+
+/* What is given is borrowed. NULL: out of memory. */
+struct unwind_files *unwind_files_new(struct helper_pool *pool, struct unwind_process *process);
+void unwind_files_free(struct unwind_files *f);
+
+/* Another process begins, which knows none of them. One that the last one ended over (0: none) is not given again. */
+void unwind_files_begin(struct unwind_files *f, uint32_t ended_over);
+
+/*
+ * The number of a map's file, which is asked for when it is new; 0: it has none, or there is no room. *ret_incomplete is
+ * set where it is to be asked for again.
+ */
+struct unwind_mapper {
+	uint32_t pid, uid; /* the process, and whose it is (TASK_USER_UNKNOWN) */
+	uint64_t time_ns;  /* when it had the map */
+};
+uint32_t unwind_files_number(struct unwind_files *f, const struct task_map *map,
+			     const struct unwind_mapper *who, bool *ret_incomplete);
+
+/* How many were asked for so far; and how many of them have an answer, or will have none. */
+uint64_t unwind_files_asked(const struct unwind_files *f);
+uint64_t unwind_files_answered(const struct unwind_files *f);
+
+/* Takes the answers. */
+void unwind_files_take(struct unwind_files *f, uint64_t now_ns);
+/* Polls readable when there is an answer; -1: none is to come. */
+int unwind_files_fd(const struct unwind_files *f);
+/* There is no more room for other files: all that is known is to be forgotten, as for another process. */
+bool unwind_files_full(const struct unwind_files *f);
+
+/* How many were set aside, since processes ended over them. */
+uint64_t unwind_files_set_aside(const struct unwind_files *f);
+
+#endif

@@ -1,0 +1,569 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "recorder/unwind/unwinding.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/utsname.h>
+
+#include <linux/perf_event.h>
+
+#include "format/bytes/array.h"
+#include "format/bytes/slots.h"
+#include "format/bytes/time_text.h"
+#include "format/record/sample_chain.h"
+#include "format/unwind/unwind_ring.h"
+#include "recorder/host/host.h"
+#include "recorder/host/task_users.h"
+#include "recorder/unwind/unwind_files.h"
+#include "recorder/unwind/unwind_hold.h"
+#include "recorder/unwind/unwind_process.h"
+
+#define LATE_NS (UINT64_C(3) * SECOND_NS) /* that a sample may wait */
+#define FILES_NS (SECOND_NS / 2)	  /* of which for files */
+#define SPACE_MAPS_MAX 8192u		  /* so that a space fits the ring */
+#define OUT_BYTES (64u << 10)		  /* that are given at once */
+#define DRAIN_MS 1
+
+/* An address space as the process has it. */
+struct space {
+	uint64_t version; /* of the model's; 0: none */
+	uint64_t asked;	  /* files, up to those of this one */
+};
+
+struct turn {
+	uint64_t time_ns;
+	size_t index; /* in the hold */
+};
+
+struct unwinding {
+	struct live *live;
+	const struct event_set *events;
+	struct event_attr *opened;
+	size_t nr_events;
+	struct unwind_process *process;
+	struct unwind_files *files;
+	struct unwind_hold hold;
+	struct space spaces[UNWIND_SPACES_MAX];
+	bool ready;	 /* there is a process, as of the last step */
+	size_t nr_waits; /* for the model */
+	size_t nr_placed;
+	struct turn *turns; /* of this pass, by time */
+	size_t nr_turns, cap_turns, next_turn;
+	uint64_t *frames;
+	struct unwind_stops stops;
+};
+
+/* --- life -------------------------------------------------------------------------------- */
+
+int
+unwinding_new(const struct unwinding_options *o, struct unwinding **ret)
+{
+	struct unwinding *u = calloc(1, sizeof(*u));
+	struct utsname host;
+
+	if (!u || uname(&host) < 0) {
+		free(u);
+		return -ENOMEM;
+	}
+	u->live = o->live;
+	u->events = o->events;
+	u->nr_events = event_set_count(o->events);
+	u->hold.stacks = o->stacks_bytes;
+	u->process = unwind_process_new(live_helpers(o->live), host.machine, o->stacks_bytes);
+	if (u->process)
+		u->files = unwind_files_new(live_helpers(o->live), u->process);
+	u->opened = reallocarray(NULL, u->nr_events + 1, sizeof(*u->opened));
+	u->frames = reallocarray(NULL, SAMPLE_CHAIN_MAX, sizeof(*u->frames));
+	if (!u->files || !u->opened || !u->frames) {
+		unwinding_free(u);
+		return -ENOMEM;
+	}
+	memcpy(u->opened, o->opened, u->nr_events * sizeof(*u->opened));
+	*ret = u;
+	return 0;
+}
+
+void
+unwinding_free(struct unwinding *u)
+{
+	if (!u)
+		return;
+	unwind_files_free(u->files);
+	unwind_process_free(u->process);
+	unwind_hold_done(&u->hold);
+	free(u->turns);
+	free(u->frames);
+	free(u->opened);
+	free(u);
+}
+
+void
+unwinding_events(struct unwinding *u, const struct event_set *events)
+{
+	u->events = events;
+}
+
+/* --- samples that come ------------------------------------------------------------------- */
+
+/*
+ * The attr by which it was opened, where that has a stack to be unwound; NULL. *ret_unknown: no event is known to be
+ * its, so that nobody can say where its stack is.
+ */
+static const struct event_attr *
+attr_of(const struct unwinding *u, struct span record, bool *ret_unknown)
+{
+	const int word = event_set_id_word(u->events);
+	const size_t at = PERF_RECORD_HEADER_BYTES + (size_t)(word < 0 ? 0 : word) * 8;
+	int event = -1;
+
+	if (le32dec(record.p) == REC_SAMPLE && word >= 0 && at + 8 <= record.len)
+		event = event_set_of_sample(u->events, le64dec(record.p + at));
+	*ret_unknown = event < 0 || (size_t)event >= u->nr_events;
+	if (*ret_unknown || !(u->opened[event].sample_type & PERF_SAMPLE_STACK_USER))
+		return NULL;
+	return &u->opened[event];
+}
+
+/* A thread of the kernel has no user registers, and a guest's are not those of the sample. */
+static bool
+has_stack(const struct perf_record *r)
+{
+	const unsigned mode = r->misc & PERF_RECORD_MISC_CPUMODE_MASK;
+
+	return r->sample.regs_user.abi != PERF_SAMPLE_REGS_ABI_NONE && r->sid.pid &&
+		(mode == PERF_RECORD_MISC_KERNEL || mode == PERF_RECORD_MISC_USER);
+}
+
+/* Into the memory that the process will see. */
+static bool
+keep_stack(struct unwinding *u, struct held *h, const struct perf_record *r)
+{
+	const struct span words = r->sample.regs_user.words;
+	const uint64_t copied = r->sample.stack_user_dyn_size;
+	struct unwind_stack s = { .mask = r->sample.regs_user.mask,
+				  .abi = (uint32_t)r->sample.regs_user.abi,
+				  .stack_bytes = (uint32_t)copied,
+				  .asked_bytes = (uint32_t)r->sample.stack_user.len };
+	uint8_t *to;
+
+	if (!u->ready ||
+	    !unwind_hold_take_stack(&u->hold, h,
+				    (uint32_t)(sizeof(s) + words.len + (size_t)copied)))
+		return false;
+	to = unwind_process_ring(u->process)->stacks + unwind_hold_stack_at(&u->hold, h);
+	memcpy(to, &s, sizeof(s));
+	memcpy(to + sizeof(s), words.p, words.len);
+	if (copied)
+		memcpy(to + sizeof(s) + words.len, r->sample.stack_user.p, (size_t)copied);
+	return true;
+}
+
+static void
+put_sample(struct unwinding *u, struct held *h, const struct perf_record *r)
+{
+	h->time_ns = r->sid.time;
+	h->pid = r->sid.pid;
+	if (!has_stack(r))
+		return;
+	if (!keep_stack(u, h, r)) {
+		u->stops.stacks[UNWIND_BUSY]++;
+		return;
+	}
+	h->state = HELD_WAITS;
+	u->nr_waits++;
+}
+
+/* As it is recorded. False: it is of a shape that is not known, and has no place in a file. */
+static bool
+take_sample(struct unwinding *u, struct held *h, struct span record, struct buf *to)
+{
+	bool unknown;
+	const struct event_attr *attr = attr_of(u, record, &unknown);
+	struct perf_record r;
+
+	if (unknown)
+		return false;
+	if (!attr) {
+		buf_append(to, record.p, record.len);
+		return true;
+	}
+	if (perf_record_parse(record, attr, &r) != 0 || sample_chain_put(&r, NULL, 0, to) != 0)
+		return false;
+	put_sample(u, h, &r);
+	return true;
+}
+
+int
+unwinding_put(struct unwinding *u, struct span *records, uint64_t *ret_left_out)
+{
+	struct span rest = *records, record;
+	const uint64_t now_ns = host_now_ns();
+
+	while (perf_record_next(&rest, &record) > 0) {
+		struct held *h = unwind_hold_add(&u->hold);
+		struct buf *to;
+		bool taken;
+
+		if (!h)
+			return -ENOMEM;
+		h->since_ns = now_ns;
+		to = unwind_hold_bytes(&u->hold, h);
+		taken = take_sample(u, h, record, to);
+		if (!taken || buf_failed(to)) {
+			const bool nomem = buf_failed(to);
+
+			to->failed = false;
+			to->len = h->at;
+			u->nr_waits -= h->state == HELD_WAITS;
+			unwind_hold_unadd(&u->hold);
+			if (nomem)
+				return -ENOMEM;
+			++*ret_left_out;
+		} else {
+			unwind_hold_end_bytes(&u->hold, h);
+		}
+		*records = rest;
+	}
+	return 0;
+}
+
+/* --- what the process is given ----------------------------------------------------------- */
+
+/* It has the kernel's call chain. */
+static void
+set_busy(struct unwinding *u, struct held *h)
+{
+	u->nr_waits -= h->state == HELD_WAITS;
+	u->nr_placed -= h->state == HELD_PLACED;
+	h->state = HELD_READY;
+	u->stops.stacks[UNWIND_BUSY]++;
+}
+
+static void
+begin_again(struct unwinding *u, uint32_t ended_over)
+{
+	struct held *h;
+
+	for (size_t i = 0; (h = unwind_hold_at(&u->hold, i)); i++)
+		if (h->state != HELD_READY)
+			set_busy(u, h);
+	memset(u->spaces, 0, sizeof(u->spaces));
+	unwind_files_begin(u->files, ended_over);
+}
+
+static bool
+is_code(const struct task_map *m)
+{
+	return !m->prot || m->prot & PROT_EXEC;
+}
+
+static uint32_t
+flags_of(const struct task_map *m)
+{
+	if (strcmp(m->object->path, "[vdso]") == 0)
+		return UNWIND_MAP_VDSO;
+	return strcmp(m->object->path, "[vsyscall]") == 0 ? UNWIND_MAP_VSYSCALL : 0;
+}
+
+/* False: the ring has no room now. *ret_incomplete: it is to be given again to the next one. */
+static bool
+give_space(struct unwinding *u, uint32_t number, const struct held *h, bool *ret_incomplete)
+{
+	const struct task_model *model = live_model(u->live);
+	struct unwind_mapper who = { .pid = h->pid, .time_ns = h->time_ns };
+	const struct task_map *m = NULL;
+	struct unwind_space *s;
+	struct unwind_map *to;
+	uint32_t nr = 0;
+
+	while ((m = task_model_maps_next(model, h->pid, m)) && nr < SPACE_MAPS_MAX)
+		nr += is_code(m);
+	s = unwind_ring_reserve(unwind_process_ring(u->process), UNWIND_SPACE,
+				sizeof(*s) + nr * sizeof(*to));
+	if (!s)
+		return false;
+	who.uid = task_users_of(live_users(u->live), model, h->pid, h->time_ns);
+	s->number = number;
+	s->nr = nr;
+	to = (struct unwind_map *)(void *)(s + 1);
+	for (m = NULL; nr > 0 && (m = task_model_maps_next(model, h->pid, m));) {
+		if (!is_code(m))
+			continue;
+		*to++ = (struct unwind_map){ .start = m->start,
+					     .end = m->end,
+					     .pgoff = m->pgoff,
+					     .file = unwind_files_number(u->files, m, &who,
+									 ret_incomplete),
+					     .flags = flags_of(m) };
+		nr--;
+	}
+	(void)unwind_ring_publish(unwind_process_ring(u->process));
+	return true;
+}
+
+/* The model stands at the time of the sample. */
+static void
+place(struct unwinding *u, struct held *h)
+{
+	const uint64_t version = task_model_maps_version(live_model(u->live), h->pid);
+	const uint32_t number = (uint32_t)(slots_mix(0, version) % UNWIND_SPACES_MAX);
+	struct space *s = &u->spaces[number];
+
+	u->nr_waits--;
+	h->state = HELD_READY;
+	if (!version) {
+		u->stops.stacks[UNWIND_REFUSED]++;
+		return;
+	}
+	if (s->version != version) {
+		bool incomplete = false;
+
+		if (!give_space(u, number, h, &incomplete)) {
+			u->stops.stacks[UNWIND_BUSY]++;
+			return;
+		}
+		*s = (struct space){ incomplete ? 0 : version, unwind_files_asked(u->files) };
+	}
+	h->state = HELD_PLACED;
+	h->space = number;
+	h->place = s->asked;
+	u->nr_placed++;
+}
+
+/* False: the ring is full. */
+static bool
+give_walk(struct unwinding *u, struct held *h)
+{
+	struct unwind_ring *ring = unwind_process_ring(u->process);
+	struct unwind_walk *w = unwind_ring_reserve(ring, UNWIND_WALK, sizeof(*w));
+
+	if (!w)
+		return false;
+	w->space = h->space;
+	w->bytes = h->stack_bytes;
+	w->at = unwind_hold_stack_at(&u->hold, h);
+	h->place = unwind_ring_publish(ring);
+	h->state = HELD_GIVEN;
+	u->nr_placed--;
+	return true;
+}
+
+/* Those whose files are known, or have been waited for long enough. */
+static void
+give_placed(struct unwinding *u, uint64_t now_ns)
+{
+	const uint64_t answered = unwind_files_answered(u->files);
+	size_t left = u->nr_placed;
+	bool any = false;
+	struct held *h;
+
+	for (size_t i = 0; left > 0 && (h = unwind_hold_at(&u->hold, i)); i++) {
+		if (h->state != HELD_PLACED)
+			continue;
+		left--;
+		if (h->place > answered && now_ns - h->since_ns < FILES_NS + SECOND_NS)
+			continue;
+		if (!give_walk(u, h))
+			break;
+		any = true;
+	}
+	if (any)
+		unwind_process_knock(u->process);
+}
+
+/* --- passes ------------------------------------------------------------------------------ */
+
+static int
+turn_cmp(const void *a, const void *b)
+{
+	const struct turn *x = a, *y = b;
+
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	return (x->index > y->index) - (x->index < y->index);
+}
+
+void
+unwinding_begin_pass(struct unwinding *u, uint64_t complete_ns)
+{
+	struct held *pass = unwind_hold_add(&u->hold), *h;
+
+	/* Without it the file promises less. */
+	if (pass)
+		pass->time_ns = complete_ns;
+	u->nr_turns = u->next_turn = 0;
+	if (array_reserve(u->turns, 0, u->cap_turns, u->nr_waits + 1) < 0)
+		return;
+	for (size_t i = 0; u->nr_turns < u->nr_waits && (h = unwind_hold_at(&u->hold, i)); i++)
+		if (h->state == HELD_WAITS)
+			u->turns[u->nr_turns++] = (struct turn){ h->time_ns, i };
+	if (u->nr_turns)
+		qsort(u->turns, u->nr_turns, sizeof(*u->turns), turn_cmp);
+}
+
+void
+unwinding_reach(struct unwinding *u, uint64_t time_ns)
+{
+	while (u->next_turn < u->nr_turns && u->turns[u->next_turn].time_ns < time_ns) {
+		struct held *h = unwind_hold_at(&u->hold, u->turns[u->next_turn++].index);
+
+		if (u->ready && h && h->state == HELD_WAITS)
+			place(u, h);
+	}
+}
+
+void
+unwinding_end_pass(struct unwinding *u, uint64_t model_ns, uint64_t now_ns)
+{
+	unwinding_reach(u, model_ns);
+	u->nr_turns = u->next_turn = 0;
+	unwinding_step(u, now_ns);
+}
+
+bool
+unwinding_behind(const struct unwinding *u)
+{
+	return u->nr_waits > 0;
+}
+
+void
+unwinding_step(struct unwinding *u, uint64_t now_ns)
+{
+	uint32_t ended_over;
+	bool again;
+
+	u->ready = unwind_process_ready(u->process, now_ns, &again, &ended_over);
+	if (again || !u->ready)
+		begin_again(u, ended_over);
+	if (!u->ready)
+		return;
+	unwind_files_take(u->files, now_ns);
+	if (u->nr_placed)
+		give_placed(u, now_ns);
+}
+
+int
+unwinding_fd(const struct unwinding *u)
+{
+	return u->nr_placed ? unwind_files_fd(u->files) : -1;
+}
+
+/* --- samples that leave ------------------------------------------------------------------ */
+
+static void
+append(struct unwinding *u, const struct held *h, size_t nr_frames, struct buf *out)
+{
+	const struct span record = unwind_hold_record(&u->hold, h);
+	struct perf_record r;
+
+	if (nr_frames && event_set_parse(u->events, record, &r, NULL) == 0 &&
+	    sample_chain_put(&r, u->frames, nr_frames, out) == 0)
+		return;
+	buf_append(out, record.p, record.len);
+}
+
+static void
+append_answer(struct unwinding *u, const struct held *h, struct buf *out)
+{
+	const struct unwind_ring *ring = unwind_process_ring(u->process);
+	size_t nr;
+	uint32_t stop = unwind_ring_answer(ring, unwind_hold_stack_at(&u->hold, h), h->stack_bytes,
+					   u->frames, SAMPLE_CHAIN_MAX, &nr);
+
+	u->stops.frames += nr;
+	/* Without a frame there is nothing to replace. */
+	u->stops.stacks[nr > 0 ? stop : UNWIND_BUSY]++;
+	append(u, h, nr, out);
+}
+
+/* False: it waits. */
+static bool
+leave(struct unwinding *u, struct held *h, uint64_t now_ns, struct buf *out)
+{
+	if (h->state == HELD_GIVEN &&
+	    unwind_ring_taken(unwind_process_ring(u->process)) >= h->place) {
+		append_answer(u, h, out);
+		return true;
+	}
+	if (h->state != HELD_READY && now_ns - h->since_ns < LATE_NS &&
+	    unwind_hold_has_room(&u->hold))
+		return false;
+	if (h->state != HELD_READY)
+		set_busy(u, h);
+	append(u, h, 0, out);
+	return true;
+}
+
+bool
+unwinding_next(struct unwinding *u, uint64_t now_ns, struct buf *out, uint64_t *ret_complete_ns)
+{
+	const size_t before = out->len;
+	struct held *h;
+
+	*ret_complete_ns = 0;
+	while ((h = unwind_hold_at(&u->hold, 0)) && out->len - before < OUT_BYTES) {
+		if (!h->bytes && h->time_ns) {
+			*ret_complete_ns = h->time_ns;
+			unwind_hold_pop(&u->hold);
+			return true;
+		}
+		if (!leave(u, h, now_ns, out))
+			break;
+		unwind_hold_pop(&u->hold);
+	}
+	return out->len > before;
+}
+
+/* Is there one that has no answer? */
+static bool
+any_waits(const struct unwinding *u)
+{
+	const struct held *h;
+
+	for (size_t i = 0; (h = unwind_hold_at(&u->hold, i)); i++)
+		if (h->state == HELD_PLACED ||
+		    (h->state == HELD_GIVEN &&
+		     unwind_ring_taken(unwind_process_ring(u->process)) < h->place))
+			return true;
+	return false;
+}
+
+void
+unwinding_drain(struct unwinding *u, uint64_t until_ns)
+{
+	struct held *h;
+
+	unwinding_step(u, host_now_ns());
+	while (any_waits(u) && host_now_ns() < until_ns) {
+		struct pollfd p = { .fd = unwinding_fd(u), .events = POLLIN };
+
+		(void)poll(&p, 1, DRAIN_MS);
+		unwinding_step(u, host_now_ns());
+	}
+	for (size_t i = 0; (h = unwind_hold_at(&u->hold, i)); i++)
+		if (h->state != HELD_READY &&
+		    !(h->state == HELD_GIVEN &&
+		      unwind_ring_taken(unwind_process_ring(u->process)) >= h->place))
+			set_busy(u, h);
+}
+
+const struct unwind_stops *
+unwinding_stops(const struct unwinding *u)
+{
+	return &u->stops;
+}
+
+uint64_t
+unwinding_cpu_ns(const struct unwinding *u)
+{
+	return unwind_process_cpu_ns(u->process);
+}
+
+bool
+unwinding_news(struct unwinding *u, struct news_line *ret)
+{
+	return unwind_process_news(u->process, ret);
+}

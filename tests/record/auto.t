@@ -1,0 +1,99 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# @full
+# @budget 60s
+#
+# --call-graph auto: stacks of programs without frame pointers are whole in the recording, and nothing of what their
+# stacks and registers held is in it.
+. "$(dirname "$0")/../lib.sh"
+need_command perf jq
+need_record_all
+case $(uname -m) in x86_64) ;; *) skip_all "programs without frame pointers are for x86-64" ;; esac
+
+cat >work.c <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#define APART __attribute__((noinline, noclone))
+static volatile unsigned sink;
+APART unsigned leaf(unsigned n) { while (n--) sink = sink * 69069 + 1; return sink; }
+APART unsigned middle(unsigned n) { unsigned char room[n % 64 + 16]; memset(room, 1, sizeof room); return leaf(n) + room[3]; }
+APART unsigned deep(unsigned n) { return n ? deep(n - 1) + 1 : middle(40000); }
+int main(int argc, char **argv)
+{
+	char secret[64] = "";
+	struct timespec t;
+	FILE *f = fopen("secret", "r");
+
+	if (!f || !fgets(secret, sizeof secret, f)) return 1;
+	do {
+		unsigned long word;
+		memcpy(&word, secret, sizeof word);
+		/* In a register, and on the stack. */
+		__asm__ volatile("" : : "b"(word), "r"(secret) : "memory");
+		deep(20);
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	} while (t.tv_sec < atoi(argv[1]));
+	return 0;
+}
+END
+secret=Zx9QkT7w$(printf %08x%08x $RANDOM $RANDOM)
+printf %s "$secret" >secret
+ok "a program without frame pointers" "${CC:-gcc}" -w -O2 -g -fomit-frame-pointer -fno-optimize-sibling-calls -o bare work.c
+
+whole() # FILE: of the stacks that were walked in time, those that are whole, in a thousand
+{
+	"$SPOOR" report --json --children -i "$1" | jq '.unwound | 1000 * .end / (.stacks - .busy) | floor'
+}
+
+exits 0 "a recording" "$SPOOR" record --call-graph auto -F 499 -o auto.spoor -- ./bare 2
+in_range "$(whole auto.spoor)" 970 1000 "its stacks are whole"
+is "$("$SPOOR" report --json --children -i auto.spoor | jq '.unwound | .end > 100 and
+	.stacks == .end + .cut + .short + .no_map + .no_cfi + .bad_cfi + .limit + .busy + .refused')" true "and counted" ||
+	diag "$("$SPOOR" report --json --children -i auto.spoor | jq -c .unwound)"
+"$SPOOR" export -f folded -i auto.spoor >folded.txt 2>err
+in_range "$(awk '{ n += $NF } /;main;deep;.*;deep;middle;leaf/ { m += $NF } END { print m / n }' folded.txt)" 0.9 1 "they lead from main to leaf"
+is "$("$SPOOR" info --json -i auto.spoor | jq '.unwound.end > 100')" true "info has it"
+like "$("$SPOOR" report --children -i auto.spoor)" 'copied stacks were unwound: [0-9]+ to their outermost frames' "the report says so"
+
+# perf has them of our export.
+ok "an export" "$SPOOR" export -f perf-data -i auto.spoor -o auto.data
+in_range "$(perf script -i auto.data -F ip,sym 2>/dev/null | awk -v RS= '/leaf/ { n++ } /leaf/ && /middle/ && /deep/ && /main/ { m++ } END { print m / n }')" \
+	0.9 1 "perf finds main above leaf"
+
+# What a program holds stays its own. The control: a recording of copies has it.
+exits 0 "copies" "$SPOOR" record --call-graph dwarf -F 499 -o dwarf.spoor -- ./bare 1
+ok "their export" "$SPOOR" export -f perf-data -i dwarf.spoor -o dwarf.data
+ok "has the secret" grep -q "${secret:0:12}" dwarf.data
+nok "that of auto has not" grep -q "${secret:0:12}" auto.data
+nok "nor its first word" grep -q "${secret:0:8}" auto.data
+unlike "$("$SPOOR" info -v -i auto.spoor)" 'REGS_USER|STACK_USER' "neither registers nor stacks are in it"
+
+# The unwinder is killed, again and again: no sample is lost.
+"$SPOOR" record --call-graph auto -F 499 -o killed.spoor -- ./bare 3 2>killed.err &
+pid=$!
+killed=0
+unwinder=$(realpath "$(dirname "$SPOOR")")/spoor-unwind
+while kill -0 $pid 2>/dev/null; do
+	for p in $(pgrep -x spoor-unwind); do
+		[ "$(readlink "/proc/$p/exe")" != "$unwinder" ] || ! kill -9 "$p" || killed=$((killed + 1))
+	done
+	sleep 0.05
+done
+wait $pid
+is "$?" 0 "a recording whose unwinder is killed ends in order"
+in_range "$killed" 1 1000 "it was, times"
+like "$(cat killed.err)" ' [0-9]+ samples, 0 lost' "no sample is lost" || diag_file killed.err
+is "$("$SPOOR" report --json --children -i killed.spoor | jq '.unwound.busy > 0')" true "those that were not walked are counted"
+
+# Without the program.
+if [ ! -e /usr/local/libexec/spoor-unwind ]; then
+	mkdir alone && cp "$SPOOR" alone/
+	exits 0 "without the unwinder" alone/spoor record --call-graph auto -F 499 -o alone.spoor -- ./bare 1
+	like "$(cat err)" 'spoor-unwind does not work, or is not there .*: call graphs follow frame pointers' "is said"
+	is "$("$SPOOR" report --json --children -i alone.spoor | jq '.unwound | .busy == .stacks and .stacks > 50')" true "all have the kernel's call chain"
+else
+	skip "spoor-unwind is installed" 3
+fi
+done_testing
