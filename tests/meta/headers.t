@@ -20,6 +20,14 @@ planted 'static inline int f(void) { return strlen("x"); }' "a function not decl
 planted '#include <string.h>
 static inline char *f(char *a) { return strcpy(a, "x"); }' "a banned function"
 
+printf '%s\n' '#include <stdint.h>' '#ifndef FORMAT_FIRST_H' '#define FORMAT_FIRST_H' '#endif' >tree/format/first.h
+planted 'uint32_t f(void);' "a type from a header that only another one of the directory includes"
+rm tree/format/first.h
+printf '%s\n' '#ifndef FORMAT_PLANTED_H' '#define FORMAT_PLANTED_H' '#include <stdint.h>' 'uint32_t f(void);' '#endif' >tree/format/planted.h
+ok "and with it, it does" "$TOP/tests/headers.sh" tree
+printf '%s\n' '#ifndef FORMAT_PLANTED_H' 'static inline int f(void) { return 1; }' '#endif' >tree/format/planted.h
+nok "a guard that guards nothing" "$TOP/tests/headers.sh" tree
+
 printf '%s\n' '#ifndef OTHER_H' '#define OTHER_H' '#endif' >tree/format/planted.h
 nok "a guard of another name" "$TOP/tests/headers.sh" tree
 
