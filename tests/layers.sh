@@ -35,7 +35,7 @@ done < <(sed -n '/^```rooms$/,/^```$/{/^```/d;s/[[:space:]]*#.*//;/./p;}' docs/A
 [ ${#rooms[@]} -gt 0 ] || complain docs/ARCHITECTURE.md "has no plan of the house (\`\`\`rooms)"
 
 for room in "${rooms[@]}"; do
-	ls "$room"/*.[ch] >/dev/null 2>&1 || complain docs/ARCHITECTURE.md "$room has no file"
+	compgen -G "$room/*.[ch]" >/dev/null || complain docs/ARCHITECTURE.md "$room has no file"
 done
 
 # A test is about a room, and may include all of its folder; symbolizer/'s are linked without what records.
