@@ -2,7 +2,9 @@
 """A headless Chromium that pages are tried in: what it says, what it asks of the network, and checks as TAP's diagnostics.
 
 Debian's chromium, chromium-driver and python3-selenium; run by /usr/bin/python3, which has the latter.
+A browser takes longer to start than most pages to be tried: all pages of a process are opened in one.
 """
+import atexit
 import http.server
 import json
 import os
@@ -15,25 +17,45 @@ from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.action_chains import ActionChains
 
 
+browser = None
+
+
+def end_browser():
+    global browser
+    if browser:
+        browser.quit()
+    browser = None
+
+
+def begin_browser():
+    global browser
+    options = Options()
+    arguments = ["--headless=new", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+                 "--disable-background-networking", "--disable-component-update", "--hide-scrollbars",
+                 "--window-size=1280,800"]
+    if os.geteuid() == 0:
+        arguments.append("--no-sandbox")
+    for argument in arguments:
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    browser = webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
+
+
+atexit.register(end_browser)
+
+
 class Page:
-    """One page, opened from a file. Leaves nothing behind but what it is told to write."""
+    """One page, opened from a file; the one before it has to be closed. Leaves nothing behind but what it is told to
+    write."""
 
     def __init__(self, path, width=1280, height=800, dark=False):
-        options = Options()
-        arguments = ["--headless=new", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
-                     "--disable-background-networking", "--disable-component-update", "--hide-scrollbars",
-                     f"--window-size={width},{height}"]
-        if os.geteuid() == 0:
-            arguments.append("--no-sandbox")
-        for argument in arguments:
-            options.add_argument(argument)
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-        self.driver = webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
+        if not browser:
+            begin_browser()
+        self.driver = browser
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
             "width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
-        if dark:
-            self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {
-                "features": [{"name": "prefers-color-scheme", "value": "dark"}]})
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {
+            "features": [{"name": "prefers-color-scheme", "value": "dark"}] if dark else []})
         self.url = "file://" + os.path.abspath(path)
         self.open()
 
@@ -42,7 +64,10 @@ class Page:
         self.driver.get(self.url + state)
 
     def close(self):
-        self.driver.quit()
+        """What the page still said is not the next one's."""
+        self.driver.get("about:blank")
+        self.driver.get_log("browser")
+        self.driver.get_log("performance")
 
     def run(self, script, *arguments):
         return self.driver.execute_script(script, *arguments)
