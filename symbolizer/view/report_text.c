@@ -13,6 +13,7 @@
 #include "format/bytes/fmt_error.h"
 #include "format/bytes/unit_name.h"
 #include "symbolizer/cli/pager.h"
+#include "symbolizer/jit/runtime.h"
 #include "symbolizer/text/escape.h"
 #include "symbolizer/text/screen_text.h"
 #include "symbolizer/text/table.h"
@@ -53,10 +54,10 @@ report_rows_next(const struct report_print *p, const struct report_section *s,
 	"find-dbgsym-packages FILE finds by the file's build-id)"
 
 /* Of what runtimes write to /tmp/perf-PID.map, where the recorder finds it. */
-#define MADE_CODE                                                                                  \
-	"if it is code made at run time, its runtime has the names: jcmd PID Compiler.perfmap "    \
-	"(Java 17 or newer, while it is recorded) or java -XX:+DumpPerfMapAtExit, node "           \
-	"--perf-basic-prof, python3 -X perf (3.12), DOTNET_PerfMapEnabled=1"
+#define OPTION(key, name, objects, before_version, since, option, ...) " " option ";"
+#define MADE_CODE                                                                                           \
+	"if it is code made at run time, its runtime has the names when it is started as one of:" RUNTIMES( \
+		OPTION) " jcmd PID Compiler.perfmap asks Java 17 or newer while it is recorded"
 
 /* Where code lies that a process made at run time; the kernel calls it so. */
 static bool
