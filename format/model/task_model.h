@@ -151,15 +151,15 @@ const struct task *task_model_next(const struct task_model *m, const struct task
 
 /* The newest map of process pid that holds addr; NULL: none. Good until the next apply. */
 const struct task_map *task_model_map(const struct task_model *m, uint32_t pid, uint64_t addr);
+/* All of them in order of addresses; prev NULL: the first. NULL: the end. */
+const struct task_map *task_model_next_map(const struct task_model *m, uint32_t pid,
+					   const struct task_map *prev);
 
 /*
  * What a process has mapped, as a number that changes with it: processes of which it is the same have the same maps.
  * 0: nothing.
  */
 uint64_t task_model_maps_version(const struct task_model *m, uint32_t pid);
-/* The maps of a process by address; prev NULL: the first. NULL: the end. */
-const struct task_map *task_model_maps_next(const struct task_model *m, uint32_t pid,
-					    const struct task_map *prev);
 
 /*
  * The namespace of this number (uapi: NET_NS_INDEX...) of a thread, by the NAMESPACES record of it or of who

@@ -124,7 +124,7 @@ task_model_maps_version(const struct task_model *m, uint32_t pid)
 }
 
 const struct task_map *
-task_model_maps_next(const struct task_model *m, uint32_t pid, const struct task_map *prev)
+task_model_next_map(const struct task_model *m, uint32_t pid, const struct task_map *prev)
 {
 	const struct process *p = task_model_process(m, pid);
 

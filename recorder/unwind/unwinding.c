@@ -279,7 +279,7 @@ give_space(struct unwinding *u, uint32_t number, const struct held *h, bool *ret
 	struct unwind_map *to;
 	uint32_t nr = 0;
 
-	while ((m = task_model_maps_next(model, h->pid, m)) && nr < SPACE_MAPS_MAX)
+	while ((m = task_model_next_map(model, h->pid, m)) && nr < SPACE_MAPS_MAX)
 		nr += is_code(m);
 	s = unwind_ring_reserve(unwind_process_ring(u->process), UNWIND_SPACE,
 				sizeof(*s) + nr * sizeof(*to));
@@ -289,7 +289,7 @@ give_space(struct unwinding *u, uint32_t number, const struct held *h, bool *ret
 	s->number = number;
 	s->nr = nr;
 	to = (struct unwind_map *)(void *)(s + 1);
-	for (m = NULL; nr > 0 && (m = task_model_maps_next(model, h->pid, m));) {
+	for (m = NULL; nr > 0 && (m = task_model_next_map(model, h->pid, m));) {
 		if (!is_code(m))
 			continue;
 		*to++ = (struct unwind_map){ .start = m->start,

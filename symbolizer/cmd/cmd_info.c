@@ -20,13 +20,16 @@
 #include "symbolizer/text/json_value.h"
 #include "symbolizer/text/screen_text.h"
 #include "symbolizer/view/info_json.h"
+#include "symbolizer/view/info_names.h"
 
-enum { OPT_JSON = 0x100 };
+enum { OPT_JSON = 0x100, OPT_NAMES };
 
 static const struct cli_option options[] = {
 	{ 'i', 'i', "input", "FILE",
 	  "recording or archive directory to read; - is standard input" },
 	{ 'v', 'v', "verbose", NULL, "the attr of each event, as perf evlist -v has it" },
+	{ OPT_NAMES, 0, "names", NULL,
+	  "which processes have samples without a name, why, and what would name them" },
 	{ OPT_JSON, 0, "json", NULL, "one JSON object instead of text" },
 	{ 0 },
 };
@@ -42,7 +45,7 @@ static const struct cli_syntax syntax = {
 
 struct request {
 	const char *path;
-	bool json, verbose;
+	bool json, verbose, names;
 };
 
 static int
@@ -54,6 +57,8 @@ cmd_info_set(void *arg, int value, const char *text)
 		rq->path = text;
 	else if (value == 'v')
 		rq->verbose = true;
+	else if (value == OPT_NAMES)
+		rq->names = true;
 	else
 		rq->json = true;
 	return CLI_GO_ON;
@@ -513,6 +518,10 @@ cmd_info(int argc, char **argv)
 	status = cli_parse_file(&syntax, argc, argv, cmd_info_set, &rq, &rq.path);
 	if (status != CLI_GO_ON)
 		return status;
+	if (rq.names && rq.verbose)
+		return cli_usage_error("info", "--names and --verbose exclude each other");
+	if (rq.names)
+		return info_names(rq.path, rq.json);
 	status = input_set_open(&inputs, rq.path, NULL);
 	if (status == 0)
 		status = show_all(&rq, &inputs);

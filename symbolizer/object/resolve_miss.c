@@ -2,27 +2,40 @@
 #include "symbolizer/object/resolve_miss.h"
 
 #define MISS_TEXTS                                                                                 \
-	X(RESOLVE_OK, "known")                                                                     \
-	X(RESOLVE_NO_MAP, "no mapping holds the address")                                          \
-	X(RESOLVE_NO_FILE, "the file is not on this machine")                                      \
-	X(RESOLVE_MISMATCH, "the file here is another build than the one that was recorded")       \
-	X(RESOLVE_UNSURE, "no build-id was recorded: the file here may be another one")            \
-	X(RESOLVE_NO_SYMBOL, "no symbol covers the address")                                       \
-	X(RESOLVE_NO_NAME, "the file is stripped: its functions have no names")                    \
-	X(RESOLVE_NOT_FILE, "anonymous memory")                                                    \
-	X(RESOLVE_NO_KSYM, "no kernel symbol was recorded for the address")                        \
-	X(RESOLVE_BAD_FILE, "the file is not an ELF object that can be read")
+	X(RESOLVE_OK, "ok", "known")                                                               \
+	X(RESOLVE_NO_MAP, "no_map", "no mapping holds the address")                                \
+	X(RESOLVE_NO_FILE, "no_file", "the file is not on this machine")                           \
+	X(RESOLVE_MISMATCH, "mismatch",                                                            \
+	  "the file here is another build than the one that was recorded")                         \
+	X(RESOLVE_UNSURE, "unsure", "no build-id was recorded: the file here may be another one")  \
+	X(RESOLVE_NO_SYMBOL, "no_symbol", "no symbol covers the address")                          \
+	X(RESOLVE_NO_NAME, "no_name", "the file is stripped: its functions have no names")         \
+	X(RESOLVE_NOT_FILE, "not_file", "anonymous memory")                                        \
+	X(RESOLVE_NO_KSYM, "no_kernel_symbol", "no kernel symbol was recorded for the address")    \
+	X(RESOLVE_BAD_FILE, "bad_file", "the file is not an ELF object that can be read")
 
 const char *
 resolve_miss_text(enum resolve_miss miss)
 {
 	static const char *const texts[] = {
-#define X(value, text) [value] = text,
+#define X(value, key, text) [value] = text,
 		MISS_TEXTS
 #undef X
 	};
 
 	return (unsigned)miss < RESOLVE_MISSES ? texts[miss] : "unknown";
+}
+
+const char *
+resolve_miss_key(enum resolve_miss miss)
+{
+	static const char *const keys[] = {
+#define X(value, key, text) [value] = key,
+		MISS_TEXTS
+#undef X
+	};
+
+	return (unsigned)miss < RESOLVE_MISSES ? keys[miss] : "unknown";
 }
 
 const char *

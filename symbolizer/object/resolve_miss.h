@@ -28,6 +28,7 @@ enum resolve_doubt {
 };
 
 const char *resolve_miss_text(enum resolve_miss miss);
+const char *resolve_miss_key(enum resolve_miss miss); /* in JSON */
 const char *resolve_doubt_text(enum resolve_doubt doubt);
 
 #endif

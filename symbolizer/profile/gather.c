@@ -59,9 +59,11 @@ gather_new(struct record_stream *stream, const struct profile_options *options)
 		g->replay = replay_new(stream, g->strings, &o);
 	}
 	if (g->replay) {
-		g->whos = who_finder_new(g->replay, g->strings, &g->raw, options);
+		struct process_table *processes = options->processes ? &g->processes : NULL;
+
+		g->whos = who_finder_new(g->replay, g->strings, &g->raw, options, processes);
 		g->finder = place_finder_new(g->replay, g->strings, &g->raw, options->jit,
-					     options->by_address, options->kernel_lines);
+					     options->by_address, options->kernel_lines, processes);
 	}
 	g->details = (struct detail_finder){ g->finder, &g->raw, options->details };
 	if (g->finder && g->whos)
@@ -93,6 +95,7 @@ gather_free(struct gather *g)
 	free(g->kernel_maps);
 	who_finder_free(g->whos);
 	place_finder_free(g->finder);
+	process_table_done(&g->processes);
 	free(g->tasks);
 	free(g->places[0]);
 	free(g->places[1]);
@@ -121,6 +124,7 @@ end_replay(struct gather *g)
 	g->has_kernel = replay_has_kernel(g->replay);
 	g->waits = replay_waits(g->replay);
 	g->first_wait = replay_first_wait(g->replay);
+	process_table_end(&g->processes, replay_model(g->replay));
 	replay_take_counts(g->replay, &g->counts);
 	if (g->user_stack) {
 		g->unwound = *user_stack_stops(g->user_stack);
@@ -202,6 +206,12 @@ struct waits_counts
 gather_waits(const struct gather *g)
 {
 	return g->waits;
+}
+
+const struct process_table *
+gather_processes(const struct gather *g)
+{
+	return &g->processes;
 }
 
 uint64_t

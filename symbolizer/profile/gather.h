@@ -20,6 +20,7 @@
 #include "format/recording/record_stream.h"
 #include "symbolizer/jit/jit_names.h"
 #include "symbolizer/profile/filter.h"
+#include "symbolizer/profile/process_table.h"
 #include "symbolizer/profile/raw_profile.h"
 #include "symbolizer/profile/sample_detail.h"
 #include "symbolizer/profile/user_stack.h"
@@ -72,6 +73,11 @@ struct profile_options {
 	 * means nothing. Not with a filter_by_leaf(), and only with leaf_only.
 	 */
 	bool no_places;
+	/*
+	 * Samples without a name are counted by process as well (process_table.h): rows of the raw profile are kept
+	 * apart by process, those of the profile are not for that. Not with no_places.
+	 */
+	bool processes;
 	bool any_comm;	      /* commands are not kept apart: all are "" */
 	uint64_t *reached_ns; /* stored into, atomically: up to when it was read; NULL: nobody asks */
 	struct jit_names *jit; /* of this recording alone; NULL: code made at run time has no names */
@@ -129,6 +135,8 @@ struct read_total gather_counted(const struct gather *g, size_t event);
 struct unwind_stops gather_unwound(const struct gather *g);
 struct waits_counts gather_waits(const struct gather *g);
 uint64_t gather_bad_blocks(const struct gather *g);
+/* With processes: what they are called, and which runtimes they have. */
+const struct process_table *gather_processes(const struct gather *g);
 /* jit_names_doubtful() of it. */
 uint64_t gather_jit_doubtful(const struct gather *g);
 

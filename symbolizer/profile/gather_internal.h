@@ -36,6 +36,7 @@ struct gather {
 	struct who_finder *whos;
 	struct place_finder *finder;
 	struct detail_finder details;
+	struct process_table processes;
 	struct user_stack *user_stack; /* NULL: nobody asks for callers */
 	struct unwind_stops unwound;
 	struct waits_counts waits;

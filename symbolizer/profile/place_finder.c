@@ -33,6 +33,7 @@ struct place_finder {
 	struct intern *strings;
 	struct raw_profile *raw;
 	struct jit_names *jit;
+	struct process_table *processes;
 	bool by_address, by_kernel_address;
 	struct recent_kernel *recent_kernel;
 	struct recent_region *recent_regions;
@@ -40,7 +41,8 @@ struct place_finder {
 
 struct place_finder *
 place_finder_new(const struct replay *replay, struct intern *strings, struct raw_profile *raw,
-		 struct jit_names *jit, bool by_address, bool by_kernel_address)
+		 struct jit_names *jit, bool by_address, bool by_kernel_address,
+		 struct process_table *processes)
 {
 	struct place_finder *f = calloc(1, sizeof(*f));
 
@@ -51,6 +53,7 @@ place_finder_new(const struct replay *replay, struct intern *strings, struct raw
 		.strings = strings,
 		.raw = raw,
 		.jit = jit,
+		.processes = processes,
 		.by_address = by_address,
 		.by_kernel_address = by_address || by_kernel_address,
 		.recent_kernel = calloc(RECENT_KERNEL, sizeof(*f->recent_kernel)),
@@ -205,8 +208,12 @@ jit_place(struct place_finder *f, uint32_t pid, const struct callchain_address *
 	  struct raw_place *key)
 {
 	struct jit_name name;
-	int r = jit_name_of(f, pid, a->ip - a->is_return, time_ns, &name);
+	int r = 0;
 
+	if (f->jit)
+		r = jit_name_of(f, pid, a->ip - a->is_return, time_ns, &name);
+	if (r == 0 && f->processes)
+		return process_table_made_code(f->processes, replay_model(f->replay), pid);
 	if (r <= 0)
 		return r;
 	key->region = RAW_NO_REGION;
@@ -229,8 +236,7 @@ user_place(struct place_finder *f, uint32_t pid, const struct callchain_address 
 		err = region_of(f, map, &key.region);
 	if (err < 0)
 		return err;
-	if (f->jit && map && (map->prot & PROT_EXEC) &&
-	    !raw_region_is_file(&f->raw->regions[key.region]))
+	if (map && (map->prot & PROT_EXEC) && !raw_region_is_file(&f->raw->regions[key.region]))
 		named = jit_place(f, pid, a, time_ns, &key);
 	if (named < 0)
 		return named;

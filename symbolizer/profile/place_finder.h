@@ -11,6 +11,7 @@
 
 #include "symbolizer/jit/jit_names.h"
 #include "symbolizer/profile/callchain.h"
+#include "symbolizer/profile/process_table.h"
 #include "symbolizer/profile/raw_profile.h"
 #include "symbolizer/profile/replay.h"
 #include "symbolizer/text/intern.h"
@@ -18,12 +19,13 @@
 struct place_finder;
 
 /*
- * All are borrowed for its life; jit may be NULL. Without by_address all addresses of a symbol of
+ * All are borrowed for its life; jit and processes, which gets whose code at run time has no name, may be NULL. Without by_address all addresses of a symbol of
  * JIT code are one place, and of one of the kernel unless by_kernel_address. NULL: out of memory.
  */
 struct place_finder *place_finder_new(const struct replay *replay, struct intern *strings,
 				      struct raw_profile *raw, struct jit_names *jit,
-				      bool by_address, bool by_kernel_address);
+				      bool by_address, bool by_kernel_address,
+				      struct process_table *processes);
 void place_finder_free(struct place_finder *f);
 
 /* The number of the place in the raw profile, new or known, at that time. 0, -FMT_E_NOMEM. */

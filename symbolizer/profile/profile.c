@@ -245,6 +245,7 @@ profile_free(struct profile *p)
 	word_lists_done(&p->lists);
 	free(p->stacks);
 	slots_done(&p->stack_slots);
+	process_table_done(&p->processes);
 	free(p->events);
 	slots_done(&p->event_slots);
 	frame_choice_free(p->choice);
@@ -414,4 +415,11 @@ profile_totals(const struct profile *p)
 {
 	assert(p->magic == PROFILE_MAGIC);
 	return &p->totals;
+}
+
+const struct process_table *
+profile_processes(const struct profile *p)
+{
+	assert(p->magic == PROFILE_MAGIC);
+	return &p->processes;
 }

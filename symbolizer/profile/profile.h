@@ -130,5 +130,7 @@ struct profile_totals {
 	uint64_t bad_blocks;	   /* of kernel symbols and build-ids: not read to their ends */
 };
 const struct profile_totals *profile_totals(const struct profile *p);
+/* Where options say processes: those that have samples, and how many of these have no name. */
+const struct process_table *profile_processes(const struct profile *p);
 
 #endif

@@ -93,6 +93,7 @@ struct profile {
 	struct frame_choice *choice; /* NULL: all frames are shown */
 	struct profile_totals totals;
 	uint64_t names_left_out; /* by task models */
+	struct process_table processes;
 	profile_sample_fn *on_sample;
 	void *on_sample_arg;
 	uint64_t epoch;

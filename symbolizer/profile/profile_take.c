@@ -137,6 +137,8 @@ take_who(struct profile_build *b, const struct raw_who *w, uint32_t *ret)
 			     uint32_t: w->name, uint64_t: w->name);
 	PROFILE_KEYS(X)
 #undef X
+	if (!p->options->by_pid)
+		kept.pid = 0;
 	if (take_details(b, w, &kept.detail) < 0)
 		return -FMT_E_NOMEM;
 	if (w->in_scope)
@@ -255,6 +257,16 @@ count_totals(struct profile_build *b, size_t number, uint32_t leaf)
 	t->unresolved[p->frames[leaf].miss] += row->weight.samples;
 }
 
+/* Why the kernel's addresses have no names is not the process's affair. */
+static int
+count_process(struct profile_build *b, const struct raw_row *row, const struct frame *leaf)
+{
+	if (!b->p->options->processes || row->weight.samples == 0)
+		return 0;
+	return process_table_count(&b->p->processes, b->raw->whos[row->key.who].pid,
+				   leaf->kernel ? RESOLVE_OK : leaf->miss, row->weight.samples);
+}
+
 /* Appends what is to be seen of a place to the list that is made, of *nr_list frames. */
 static int
 add_place(struct profile_build *b, size_t *nr_list, uint32_t place)
@@ -324,6 +336,9 @@ take_row(struct profile_build *b, size_t number)
 			break;
 	}
 	count_totals(b, number, own_frame(b, places[0]));
+	err = count_process(b, row, &p->frames[own_frame(b, places[0])]);
+	if (err < 0)
+		return err;
 	err = profile_count(p, b->whos[row->key.who], b->list, nr_list, &row->weight, &stack);
 	if (err == 0 && b->row_stacks)
 		b->row_stacks[number] = stack;
@@ -483,6 +498,8 @@ profile_end(struct profile *p, const struct gather *g)
 
 	if (g)
 		note_counts(p, g);
+	if (g && p->options->processes)
+		process_table_learn(&p->processes, gather_processes(g));
 	free(b->events);
 	free(b->counts);
 	slots_done(&b->count_slots);

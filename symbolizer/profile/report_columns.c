@@ -198,4 +198,5 @@ report_profile_options(const struct report_options *o, struct profile_options *r
 	ret->leaf_only = !o->children && !o->graphs && !report_has(&o->keys, REPORT_parent);
 	ret->inlines = o->children || o->graphs;
 	ret->by_inlined = o->graphs;
+	ret->processes = true;
 }

@@ -18,6 +18,7 @@ struct who_finder {
 	struct intern *strings;
 	struct raw_profile *raw;
 	const struct profile_options *options;
+	struct process_table *processes; /* NULL: nobody asks for them */
 	const char *unknown, *any;
 	const char **events; /* names */
 	size_t nr_events, cap_events;
@@ -35,7 +36,7 @@ struct who_finder {
 
 struct who_finder *
 who_finder_new(const struct replay *replay, struct intern *strings, struct raw_profile *raw,
-	       const struct profile_options *options)
+	       const struct profile_options *options, struct process_table *processes)
 {
 	struct who_finder *f = calloc(1, sizeof(*f));
 
@@ -45,6 +46,7 @@ who_finder_new(const struct replay *replay, struct intern *strings, struct raw_p
 				  .strings = strings,
 				  .raw = raw,
 				  .options = options,
+				  .processes = processes,
 				  .unknown = intern_string(strings, "[unknown]"),
 				  .any = intern_string(strings, "") };
 	/* Without memory for them nothing is remembered. */
@@ -248,6 +250,21 @@ judge_who(const struct who_finder *f, struct raw_who *who)
 	who->wanted = who->in_scope && (!filter || filter_sample(filter, &subject));
 }
 
+/* A new one may have a new name. */
+static int
+keep_who(struct who_finder *f, struct raw_who *who, uint32_t pid, uint32_t *ret)
+{
+	const size_t known = f->raw->nr_whos;
+	int err;
+
+	if (f->processes)
+		who->pid = pid;
+	err = raw_profile_who(f->raw, who, ret);
+	if (err == 0 && f->processes && *ret == known)
+		err = process_table_see(f->processes, replay_model(f->replay), pid);
+	return err;
+}
+
 int
 who_finder_find(struct who_finder *f, const struct replay_sample *s, uint32_t detail, uint32_t *ret)
 {
@@ -267,7 +284,7 @@ who_finder_find(struct who_finder *f, const struct replay_sample *s, uint32_t de
 #define X(type, name) who.name = o->by_##name ? who.name : 0;
 	PROFILE_KEYS(X)
 #undef X
-	return raw_profile_who(f->raw, &who, ret);
+	return keep_who(f, &who, s->pid, ret);
 }
 
 int

@@ -17,9 +17,13 @@
 
 struct who_finder;
 
-/* All are borrowed for its life, but replay for the last who_finder_find(). NULL: out of memory. */
+/*
+ * All are borrowed for its life, but replay for the last who_finder_find(). processes: whos are kept apart by process,
+ * and it gets their names; NULL: nobody asks. NULL: out of memory.
+ */
 struct who_finder *who_finder_new(const struct replay *replay, struct intern *strings,
-				  struct raw_profile *raw, const struct profile_options *options);
+				  struct raw_profile *raw, const struct profile_options *options,
+				  struct process_table *processes);
 void who_finder_free(struct who_finder *f);
 
 /* The number of the who in the raw profile, new or known; detail: as in raw_who. 0, -FMT_E_NOMEM. */

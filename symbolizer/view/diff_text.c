@@ -14,6 +14,7 @@
 #include "symbolizer/text/escape.h"
 #include "symbolizer/text/screen_text.h"
 #include "symbolizer/view/heading.h"
+#include "symbolizer/view/unknown_text.h"
 
 /* Objects whose names one side alone lacks: as many, of those with such a share of its samples. */
 #define LACKING_SHOWN 5
@@ -92,16 +93,9 @@ print_side(const struct diff_print *p, int side)
 	for (int miss = RESOLVE_OK + 1; miss < RESOLVE_MISSES; miss++)
 		unknown += miss != RESOLVE_NO_NAME ? t->unresolved[miss] : 0;
 	if (unknown > 0)
-		say("#   ",
-		    "# [unknown]: %" PRIu64 " of %" PRIu64 " samples (%.2f%%) have no symbol",
-		    unknown, t->samples, 100.0 * (double)unknown / (double)t->samples);
+		unknown_text_sum(UNKNOWN_SYMBOL, unknown, t->samples, "");
 	if (t->unresolved[RESOLVE_NO_NAME] > 0)
-		say("#   ",
-		    "# No names: %" PRIu64 " of %" PRIu64
-		    " samples (%.2f%%) are in functions without one, shown by where they begin in "
-		    "their file",
-		    t->unresolved[RESOLVE_NO_NAME], t->samples,
-		    100.0 * (double)t->unresolved[RESOLVE_NO_NAME] / (double)t->samples);
+		unknown_text_sum(UNKNOWN_NAME, t->unresolved[RESOLVE_NO_NAME], t->samples, "");
 	err = print_lacking(p, side);
 	puts("#");
 	return err;

@@ -11,6 +11,7 @@
 #include "symbolizer/load/event_units.h"
 #include "symbolizer/view/flamegraph.h"
 #include "symbolizer/view/heading.h"
+#include "symbolizer/view/unnamed.h"
 #include "symbolizer/load/time_buckets.h"
 #include "symbolizer/load/time_grid.h"
 
@@ -31,6 +32,8 @@ find_facts(struct facts *facts, struct load *l)
 {
 	int err = heading_keep(l, &facts->lines);
 
+	if (err == 0)
+		err = unnamed_keep(l->profile, &facts->lines);
 	if (l->status != 0)
 		buf_append(&facts->lines, FLAMEGRAPH_IN_PART, sizeof(FLAMEGRAPH_IN_PART));
 	facts->lost = l->set.loss ? loss_samples(l->set.loss) : 0;
@@ -194,6 +197,7 @@ add_baseline(struct graph *g, int *ret_partly)
 {
 	const struct profile_options *own = &g->load.profile_options;
 	const struct profile_options po = { .inlines = true,
+					    .processes = true,
 					    .by_unit = own->by_unit,
 					    .by_cgroup = own->by_cgroup,
 					    .by_cpu = own->by_cpu };
@@ -236,6 +240,7 @@ read_page(struct graph *g)
 {
 	struct profile_options po = {
 		.inlines = true,
+		.processes = true,
 		.by_unit = !g->f->labels,
 		.by_time = !g->f->labels,
 		.spread = true,

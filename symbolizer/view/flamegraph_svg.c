@@ -5,12 +5,15 @@
 #include "symbolizer/text/screen_text.h"
 #include "symbolizer/view/flamegraph.h"
 #include "symbolizer/view/heading.h"
+#include "symbolizer/view/unnamed.h"
 
 static int
 find_facts(const struct flamegraph *f, struct load *l, struct buf *facts)
 {
 	int err = heading_keep(l, facts);
 
+	if (err == 0)
+		err = unnamed_keep(l->profile, facts);
 	if (f->load.filters.len > 0)
 		buf_append(facts, f->load.filters.p, f->load.filters.len);
 	if (l->status != 0)
@@ -43,7 +46,7 @@ write_svg(const struct flamegraph *f, struct load *l, const struct buf *facts)
 int
 flamegraph_svg(struct flamegraph *f)
 {
-	const struct profile_options po = { .inlines = true };
+	const struct profile_options po = { .inlines = true, .processes = true };
 	struct buf facts;
 	struct load l;
 	int status = load_open(&l, &f->load, &po);

@@ -14,6 +14,7 @@
 #include "symbolizer/text/json_value.h"
 #include "symbolizer/view/call_graph_print.h"
 #include "symbolizer/view/detail_text.h"
+#include "symbolizer/view/unnamed.h"
 #include "symbolizer/view/unwind_json.h"
 #include "symbolizer/load/time_buckets.h"
 
@@ -270,17 +271,11 @@ make_loss(const struct loss *loss)
 static json_t *
 make_unresolved(const struct profile_totals *t)
 {
-	static const char *const keys[RESOLVE_MISSES] = {
-		[RESOLVE_NO_MAP] = "no_map",	 [RESOLVE_NO_FILE] = "no_file",
-		[RESOLVE_MISMATCH] = "mismatch", [RESOLVE_NO_SYMBOL] = "no_symbol",
-		[RESOLVE_NOT_FILE] = "not_file", [RESOLVE_NO_KSYM] = "no_kernel_symbol",
-		[RESOLVE_UNSURE] = "unsure",	 [RESOLVE_BAD_FILE] = "bad_file",
-		[RESOLVE_NO_NAME] = "no_name",
-	};
 	json_t *j = json_object();
 
 	for (int i = RESOLVE_OK + 1; i < RESOLVE_MISSES; i++)
-		json_object_set_new(j, keys[i], json_value_number(t->unresolved[i]));
+		json_object_set_new(j, resolve_miss_key((enum resolve_miss)i),
+				    json_value_number(t->unresolved[i]));
 	return j;
 }
 
@@ -329,6 +324,7 @@ report_print_json(const struct report_print *p)
 				   json_value_number(loss ? loss_total(loss, LOSS_THROTTLED) : 0));
 	err |= json_object_set_new(j, "loss", make_loss(loss));
 	err |= json_object_set_new(j, "unresolved", make_unresolved(t));
+	err |= json_object_set_new(j, "without_names", unnamed_json(p->load->profile));
 	err |= json_object_set_new(j, "unwound", unwind_json(&t->unwound));
 	err |= json_object_set_new(j, "doubts", make_doubts(p->load->doubts));
 	err |= json_object_set_new(j, "percentage",

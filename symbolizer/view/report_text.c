@@ -13,18 +13,14 @@
 #include "format/bytes/fmt_error.h"
 #include "format/bytes/unit_name.h"
 #include "symbolizer/cli/pager.h"
-#include "symbolizer/jit/runtime.h"
 #include "symbolizer/text/escape.h"
 #include "symbolizer/text/screen_text.h"
 #include "symbolizer/text/table.h"
 #include "symbolizer/view/call_graph_print.h"
 #include "symbolizer/view/detail_text.h"
 #include "symbolizer/view/heading.h"
+#include "symbolizer/view/unknown_text.h"
 #include "symbolizer/load/time_buckets.h"
-
-/* Objects that lack something: as many, of those with such a share of the samples. */
-#define UNKNOWNS_SHOWN 5
-#define UNKNOWN_PERCENT 1.0
 
 /* A sentence; where a terminal has no room for it, further lines begin with indent. */
 #define say(indent, ...) screen_text_print(stdout, cli_columns(), indent, __VA_ARGS__)
@@ -49,130 +45,6 @@ report_rows_next(const struct report_print *p, const struct report_section *s,
 	return false;
 }
 
-#define DEBUG_SYMBOLS                                                                              \
-	"install its debug symbols (packages *-debuginfo, or *-dbgsym, which "                     \
-	"find-dbgsym-packages FILE finds by the file's build-id)"
-
-/* Of what runtimes write to /tmp/perf-PID.map, where the recorder finds it. */
-#define OPTION(key, name, objects, before_version, since, option, ...) " " option ";"
-#define MADE_CODE                                                                                           \
-	"if it is code made at run time, its runtime has the names when it is started as one of:" RUNTIMES( \
-		OPTION) " jcmd PID Compiler.perfmap asks Java 17 or newer while it is recorded"
-
-/* Where code lies that a process made at run time; the kernel calls it so. */
-static bool
-is_made_code(const struct report_unknown *u)
-{
-	return u->dso_path &&
-		(strcmp(u->dso_path, "//anon") == 0 ||
-		 strncmp(u->dso_path, "/memfd:", strlen("/memfd:")) == 0);
-}
-
-/* What would help, besides what resolve_miss_text() says. */
-static const char *
-advice(const struct report_print *p, const struct report_unknown *u)
-{
-	const bool fetch = u->build_id && !p->load->fetch;
-
-	switch (u->miss) {
-	case RESOLVE_NO_FILE:
-		return fetch ? "copy the file here, give --symfs a directory that has it, or try "
-			       "--debuginfod"
-			     : "copy the file here, or give --symfs a directory that has it";
-	case RESOLVE_MISMATCH:
-		return fetch ? "give --symfs a directory that has the recorded build, or try "
-			       "--debuginfod"
-			     : "give --symfs a directory that has the recorded build";
-	case RESOLVE_UNSURE:
-		return "--force takes it";
-	case RESOLVE_NO_SYMBOL:
-	case RESOLVE_NO_NAME:
-	case RESOLVE_OK:
-		return fetch ? DEBUG_SYMBOLS ", or try --debuginfod" : DEBUG_SYMBOLS;
-	case RESOLVE_NO_KSYM:
-		return resolver_kernel_trouble(p->load->resolver);
-	case RESOLVE_NOT_FILE:
-		return is_made_code(u) ? MADE_CODE : NULL;
-	default:
-		return NULL;
-	}
-}
-
-/* What is told of samples in one paragraph. */
-enum lacking {
-	LACKS_SYMBOL,
-	LACKS_NAME, /* a place is shown for it */
-	LACKS_LINES,
-	LACKINGS,
-};
-
-static const struct {
-	const char *title, *text;
-} lackings[LACKINGS] = {
-	[LACKS_SYMBOL] = { "[unknown]", "have no symbol" },
-	[LACKS_NAME] = { "No names",
-			 "are in functions without one, shown by where they begin in their file" },
-	[LACKS_LINES] = { "No source lines", "are in objects without debug information" },
-};
-
-static enum lacking
-lacking_of(const struct report_unknown *u)
-{
-	return u->miss == RESOLVE_OK	     ? LACKS_LINES
-		: u->miss == RESOLVE_NO_NAME ? LACKS_NAME
-					     : LACKS_SYMBOL;
-}
-
-static int
-print_unknown(const struct report_print *p, const struct report_unknown *u, double share,
-	      struct buf *scratch)
-{
-	const char *help = advice(p, u);
-	const bool named = u->miss == RESOLVE_OK;
-
-	buf_clear(scratch);
-	escape(scratch, u->dso_path ? u->dso_path : "[unknown]");
-	buf_u8(scratch, 0);
-	if (buf_failed(scratch))
-		return -FMT_E_NOMEM;
-	say("#            ", "# %8.2f%%  %s: %s%s%s%s%s%s", share, (const char *)scratch->p,
-	    named ? "no debug information" : resolve_miss_text(u->miss), help ? "; " : "",
-	    help ? help : "", u->build_id ? " (build-id " : "", u->build_id ? u->build_id : "",
-	    u->build_id ? ")" : "");
-	return 0;
-}
-
-/* Of what lacks the same: the objects that matter, by their share. */
-static int
-print_objects(const struct report_print *p, enum lacking lacking, uint64_t samples)
-{
-	size_t shown = 0, others = 0;
-	uint64_t rest = 0;
-	struct buf scratch;
-	int err = 0;
-
-	buf_init(&scratch);
-	for (size_t i = 0; i < report_unknowns(p->report) && err == 0; i++) {
-		const struct report_unknown *u = report_unknown_at(p->report, i);
-		double share = 100.0 * (double)u->samples / (double)samples;
-
-		if (lacking_of(u) != lacking)
-			continue;
-		if (shown < UNKNOWNS_SHOWN && share >= UNKNOWN_PERCENT) {
-			shown++;
-			err = print_unknown(p, u, share, &scratch);
-		} else {
-			others++;
-			rest += u->samples;
-		}
-	}
-	if (others > 0 && err == 0)
-		printf("# %8.2f%%  in %zu %sobject%s\n", 100.0 * (double)rest / (double)samples,
-		       others, shown ? "more " : "", others == 1 ? "" : "s");
-	buf_done(&scratch);
-	return err;
-}
-
 /* Who asks for services or CPUs need not read which files lack names. */
 static bool
 shows_names(const struct report_print *p)
@@ -185,31 +57,6 @@ shows_names(const struct report_print *p)
 		if (report_has(&p->options->keys, of_frames[i]))
 			return true;
 	return p->graphs != NULL;
-}
-
-static int
-print_unknowns(const struct report_print *p)
-{
-	const uint64_t samples = profile_totals(p->load->profile)->samples;
-	uint64_t missing[LACKINGS] = { 0 };
-	int err = 0;
-
-	for (size_t i = 0; i < report_unknowns(p->report); i++) {
-		const struct report_unknown *u = report_unknown_at(p->report, i);
-
-		missing[lacking_of(u)] += u->samples;
-	}
-	for (int i = 0; i < LACKINGS && err == 0; i++) {
-		if (missing[i] == 0)
-			continue;
-		puts("#");
-		say("#   ",
-		    "# %s: %" PRIu64 " of %" PRIu64 " samples (%.2f%%) %s:", lackings[i].title,
-		    missing[i], samples, 100.0 * (double)missing[i] / (double)samples,
-		    lackings[i].text);
-		err = print_objects(p, (enum lacking)i, samples);
-	}
-	return err;
 }
 
 /* Numbers stand to the right and are whole. */
@@ -518,6 +365,6 @@ report_print_text(const struct report_print *p)
 		err = print_section(p, report_section_at(p->report, i));
 	}
 	if (err == 0 && !quiet && shows_names(p))
-		err = print_unknowns(p);
+		err = unknown_text_print(p->load, p->report);
 	return err;
 }
