@@ -272,3 +272,9 @@ jit_kept_timed(const struct jit_kept *k, uint32_t pid)
 
 	return p && p->timed;
 }
+
+bool
+jit_kept_has(const struct jit_kept *k, uint32_t pid)
+{
+	return process_of(k, pid, UINT64_MAX) != NULL;
+}

@@ -33,6 +33,9 @@ int jit_kept_find(struct jit_kept *k, uint32_t pid, uint64_t address, uint64_t t
 /* When another process had this pid, or the process another program, after this time; 0: none that is known. */
 uint64_t jit_kept_until(const struct jit_kept *k, uint32_t pid, uint64_t time_ns);
 
+/* Was any of its code called anything? */
+bool jit_kept_has(const struct jit_kept *k, uint32_t pid);
+
 /* An address of a process of this pid may have another name at another time. */
 bool jit_kept_timed(const struct jit_kept *k, uint32_t pid);
 

@@ -319,6 +319,18 @@ jit_names_find(struct jit_names *j, const struct jit_process *process, uint64_t 
 }
 
 int
+jit_names_know(struct jit_names *j, const struct jit_process *process)
+{
+	struct jit_code *code = code_of(j, process);
+	int err;
+
+	if (j->options.kept && jit_kept_has(j->options.kept, process->pid))
+		return 1;
+	err = code ? 0 : new_code(j, process, &code);
+	return err ? err : code->table != NULL;
+}
+
+int
 jit_names_frames(struct jit_names *j, const struct jit_process *process, uint64_t address,
 		 uint64_t time_ns, struct jit_frames *ret)
 {

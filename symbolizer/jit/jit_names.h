@@ -51,6 +51,9 @@ struct jit_frames {
 	struct span eh_frame; /* j's; where it lies: jitdump_frames */
 };
 
+/* Does it have any name of the process's code? 1, 0, -FMT_E_NOMEM. */
+int jit_names_know(struct jit_names *j, const struct jit_process *process);
+
 /* 1: *ret, 0: the address has none, -FMT_E_NOMEM. Those of files of this host alone. */
 int jit_names_frames(struct jit_names *j, const struct jit_process *process, uint64_t address,
 		     uint64_t time_ns, struct jit_frames *ret);

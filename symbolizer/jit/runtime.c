@@ -12,6 +12,7 @@ static const struct {
 	uint32_t option_since;
 	const char *option;
 	uint32_t asked_since;
+	bool names_callers;
 } runtimes[RUNTIME_KINDS] = { [RUNTIME_none] = { .key = "none" },
 #define X(key, ...) [RUNTIME_##key] = { #key, __VA_ARGS__ },
 			      RUNTIMES(X)
@@ -157,4 +158,10 @@ uint32_t
 runtime_asked_since(enum runtime_kind kind)
 {
 	return runtimes[kind].asked_since;
+}
+
+bool
+runtime_names_callers(enum runtime_kind kind)
+{
+	return runtimes[kind].names_callers;
 }

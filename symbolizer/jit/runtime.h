@@ -15,7 +15,8 @@
 /*
  * key, name; its objects: patterns of file names, with '|' between them, in which '#' is a version and a last '*'
  * anything; words behind one of which the rest of the path has the version, where the file name has none; since which
- * version it takes the option, and which that is; since which version it can be asked while it runs (0: it cannot).
+ * version it takes the option, and which that is; since which version it can be asked while it runs (0: it cannot);
+ * whether functions that it interprets have names then as well, as callers of the interpreter's own.
  *
  * A process with objects of several is of the first: Python in a JVM makes no code, and Java in Python does.
  *
@@ -25,22 +26,24 @@
  */
 #define RUNTIMES(X)                                                                                \
 	X(java, "Java", "libjvm.so", "/java-|/jdk-", RUNTIME_VERSION(17, 0),                       \
-	  "java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit", RUNTIME_VERSION(17, 0))    \
-	X(openj9, "OpenJ9", "libj9vm*", "", 0, "java -XX:+PerfTool", 0)                            \
+	  "java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit", RUNTIME_VERSION(17, 0),    \
+	  false)                                                                                   \
+	X(openj9, "OpenJ9", "libj9vm*", "", 0, "java -XX:+PerfTool", 0, false)                     \
 	X(dotnet, ".NET", "libcoreclr.so", "/Microsoft.NETCore.App/", 0,                           \
-	  "DOTNET_PerfMapEnabled=1", RUNTIME_VERSION(8, 0))                                        \
-	X(node, "Node.js", "node|nodejs|node-#|libnode.so*", "", 0, "node --perf-basic-prof", 0)   \
-	X(erlang, "Erlang", "beam.smp", "", 0, "erl +JPperf true", 0)                              \
+	  "DOTNET_PerfMapEnabled=1", RUNTIME_VERSION(8, 0), false)                                 \
+	X(node, "Node.js", "node|nodejs|node-#|libnode.so*", "", 0, "node --perf-basic-prof", 0,   \
+	  false)                                                                                   \
+	X(erlang, "Erlang", "beam.smp", "", 0, "erl +JPperf true", 0, false)                       \
 	X(julia, "Julia", "libjulia.so*|libjulia-internal.so*|libjulia-codegen.so*", "", 0,        \
-	  "ENABLE_JITPROFILING=1", 0)                                                              \
+	  "ENABLE_JITPROFILING=1", 0, false)                                                       \
 	X(php, "PHP", "opcache.so|php|php#|php-fpm|php-fpm#|php-cgi|php-cgi#|libphp*", "",         \
-	  RUNTIME_VERSION(8, 0), "php -d opcache.jit_debug=16", 0)                                 \
+	  RUNTIME_VERSION(8, 0), "php -d opcache.jit_debug=16", 0, false)                          \
 	X(ruby, "Ruby", "ruby|ruby#|libruby.so.#*|libruby-#*", "", RUNTIME_VERSION(3, 3),          \
-	  "ruby --yjit --yjit-perf", 0)                                                            \
+	  "ruby --yjit --yjit-perf", 0, false)                                                     \
 	X(luajit, "LuaJIT", "luajit|luajit-#*|libluajit-5.1.so*", "", 0,                           \
-	  "luajit built with XCFLAGS=-DLUAJIT_USE_PERFTOOLS", 0)                                   \
+	  "luajit built with XCFLAGS=-DLUAJIT_USE_PERFTOOLS", 0, false)                            \
 	X(python, "Python", "python#*|libpython#*", "", RUNTIME_VERSION(3, 12), "python3 -X perf", \
-	  RUNTIME_VERSION(3, 14))
+	  RUNTIME_VERSION(3, 14), true)
 
 enum runtime_kind {
 	RUNTIME_none,
@@ -67,6 +70,9 @@ const char *runtime_option(enum runtime_kind kind); /* NULL of none */
 uint32_t runtime_option_since(enum runtime_kind kind);
 /* Can it be asked while it runs, since which version? 0: it cannot. */
 uint32_t runtime_asked_since(enum runtime_kind kind);
+
+/* Do functions that it interprets have names as callers, where it tells names? */
+bool runtime_names_callers(enum runtime_kind kind);
 
 /* Is it, or may it be as far as its path tells, of this version or a later one? */
 static inline bool

@@ -25,6 +25,7 @@ struct recent_region {
 	uint32_t prot;
 	bool low;     /* of a 32-bit process */
 	bool is_file; /* start does not matter */
+	bool interprets;
 	uint32_t region;
 };
 
@@ -143,6 +144,13 @@ recent_region_is(const struct recent_region *r, const struct task_map *map)
 		r->low == (map->end < RAW_LOW_END) && (r->is_file || r->start == map->start);
 }
 
+/* Is it an object of an interpreter whose callers could have names? */
+static bool
+interprets(const char *path)
+{
+	return runtime_names_callers(runtime_of_path(path).kind);
+}
+
 /* Where a map's region is, if it is a recent one. */
 static struct recent_region *
 recent_region(const struct place_finder *f, const struct task_map *map)
@@ -173,6 +181,7 @@ region_of(struct place_finder *f, const struct task_map *map, uint32_t *ret)
 			.prot = map->prot,
 			.low = map->end < RAW_LOW_END,
 			.is_file = raw_region_is_file(&f->raw->regions[*ret]),
+			.interprets = f->processes && interprets(map->object->path),
 			.region = *ret,
 		};
 	return err;
@@ -216,9 +225,30 @@ jit_place(struct place_finder *f, uint32_t pid, const struct callchain_address *
 		return process_table_made_code(f->processes, replay_model(f->replay), pid);
 	if (r <= 0)
 		return r;
+	if (f->processes)
+		process_table_named(f->processes, pid);
 	key->region = RAW_NO_REGION;
 	name_place(key, f->by_address, name.start, name.symbol, name.dso);
 	return 1;
+}
+
+/* An interpreter's process: has its runtime told names? 0, -FMT_E_NOMEM. */
+static int
+see_interpreter(struct place_finder *f, uint32_t pid, const struct task_map *map, uint64_t time_ns)
+{
+	const struct recent_region *known = recent_region(f, map);
+	struct jit_maker maker;
+	int r = 0;
+
+	if (!known->interprets || !recent_region_is(known, map) ||
+	    !process_table_interprets(f->processes, pid, map->object->path))
+		return 0;
+	for (jit_maker_first(&maker, replay_model(f->replay), pid, time_ns);
+	     f->jit && r == 0 && maker.process.pid; jit_maker_next(&maker))
+		r = jit_names_know(f->jit, &maker.process);
+	if (r > 0)
+		process_table_named(f->processes, pid);
+	return r < 0 ? r : 0;
 }
 
 static int
@@ -240,8 +270,12 @@ user_place(struct place_finder *f, uint32_t pid, const struct callchain_address 
 		named = jit_place(f, pid, a, time_ns, &key);
 	if (named < 0)
 		return named;
-	if (map && !named)
+	if (map && !named) {
+		err = see_interpreter(f, pid, map, time_ns);
 		key.address += moved_by(f, map, key.region);
+	}
+	if (err < 0)
+		return err;
 	return raw_profile_place(f->raw, &key, ret);
 }
 

@@ -101,6 +101,28 @@ process_table_made_code(struct process_table *t, const struct task_model *model,
 	return 0;
 }
 
+bool
+process_table_interprets(struct process_table *t, uint32_t pid, const char *path)
+{
+	struct sampled_process *p = process_table_find(t, pid);
+
+	if (!p || p->named)
+		return false;
+	if (p->looked < UINT32_MAX && !is_time_to_look(p->looked++))
+		return false;
+	p->runtime = runtime_prefer(p->runtime, runtime_of_path(path));
+	return true;
+}
+
+void
+process_table_named(struct process_table *t, uint32_t pid)
+{
+	struct sampled_process *p = process_table_find(t, pid);
+
+	if (p)
+		p->named = true;
+}
+
 void
 process_table_end(struct process_table *t, const struct task_model *model)
 {
@@ -113,7 +135,8 @@ process_table_end(struct process_table *t, const struct task_model *model)
 }
 
 int
-process_table_count(struct process_table *t, uint32_t pid, enum resolve_miss miss, uint64_t samples)
+process_table_count(struct process_table *t, uint32_t pid, enum resolve_miss miss, bool interpreted,
+		    uint64_t samples)
 {
 	struct sampled_process *p;
 	int err = process_table_keep(t, pid, &p);
@@ -127,6 +150,8 @@ process_table_count(struct process_table *t, uint32_t pid, enum resolve_miss mis
 	p->samples += samples;
 	if (miss != RESOLVE_OK)
 		p->missing[miss] += samples;
+	else if (interpreted)
+		p->interpreted += samples;
 	return 0;
 }
 
@@ -140,6 +165,7 @@ process_table_learn(struct process_table *t, const struct process_table *from)
 		if (!p)
 			continue;
 		p->known |= known->known;
+		p->named |= known->named;
 		p->ended = known->ended;
 		if (*known->comm)
 			strlcpy(p->comm, known->comm, sizeof(p->comm));
@@ -158,25 +184,37 @@ sampled_process_missing(const struct sampled_process *p)
 	return n;
 }
 
-static uint64_t
-missing_for(const struct sampled_process *p, enum resolve_miss miss)
+uint64_t
+sampled_process_interpreted(const struct sampled_process *p)
 {
-	return miss == RESOLVE_OK ? sampled_process_missing(p) : p->missing[miss];
+	return p->named ? 0 : p->interpreted;
+}
+
+uint64_t
+sampled_process_runtime(const struct sampled_process *p)
+{
+	return p->missing[RESOLVE_NOT_FILE] + sampled_process_interpreted(p);
+}
+
+uint64_t
+sampled_process_all(const struct sampled_process *p)
+{
+	return sampled_process_missing(p) + sampled_process_interpreted(p);
 }
 
 static int
-compare_missing(const void *va, const void *vb, void *arg)
+compare_numbers(const void *va, const void *vb, void *arg)
 {
 	const struct sampled_process *a = *(const struct sampled_process *const *)va;
 	const struct sampled_process *b = *(const struct sampled_process *const *)vb;
-	const enum resolve_miss miss = *(const enum resolve_miss *)arg;
-	const uint64_t na = missing_for(a, miss), nb = missing_for(b, miss);
+	sampled_process_fn *const *number = arg;
+	const uint64_t na = (*number)(a), nb = (*number)(b);
 
 	return na != nb ? (na < nb) - (na > nb) : (a->pid > b->pid) - (a->pid < b->pid);
 }
 
 int
-process_table_sorted(const struct process_table *t, enum resolve_miss miss,
+process_table_sorted(const struct process_table *t, sampled_process_fn *number,
 		     const struct sampled_process ***ret, size_t *ret_nr)
 {
 	const struct sampled_process **list = calloc(t->nr + 1, sizeof(*list));
@@ -185,9 +223,9 @@ process_table_sorted(const struct process_table *t, enum resolve_miss miss,
 	if (!list)
 		return -FMT_E_NOMEM;
 	for (size_t i = 0; i < t->nr; i++)
-		if (missing_for(&t->v[i], miss) > 0)
+		if (number(&t->v[i]) > 0)
 			list[nr++] = &t->v[i];
-	qsort_r(list, nr, sizeof(*list), compare_missing, &miss);
+	qsort_r(list, nr, sizeof(*list), compare_numbers, &number);
 	*ret = list;
 	*ret_nr = nr;
 	return 0;

@@ -29,9 +29,12 @@ struct sampled_process {
 	bool ended;		    /* before the recording did */
 	struct runtime runtime; /* of what it has mapped; looked for where code without a name ran */
 	uint32_t looked;	/* how often that was */
+	bool named;		/* some of the code that it made has names */
 	uint64_t samples;	/* all of it that were chosen */
 	/* Those of them that were taken outside of the kernel and have no name, by reason. */
 	uint64_t missing[RESOLVE_MISSES];
+	/* Of the others those in an interpreter, whose callers its runtime could name (runtime_names_callers()). */
+	uint64_t interpreted;
 };
 
 struct process_table {
@@ -54,23 +57,39 @@ struct sampled_process *process_table_find(const struct process_table *t, uint32
 int process_table_see(struct process_table *t, const struct task_model *model, uint32_t pid);
 /* It ran code in memory without a file, which has no name: looks for a runtime in its maps. 0, -FMT_E_NOMEM. */
 int process_table_made_code(struct process_table *t, const struct task_model *model, uint32_t pid);
+/*
+ * It ran code of an interpreter, mapped from path. True: the caller finds out whether any of that process's code has
+ * names, and says so with process_table_named(); false: that is known, or was asked not long ago.
+ */
+bool process_table_interprets(struct process_table *t, uint32_t pid, const char *path);
+void process_table_named(struct process_table *t, uint32_t pid);
 /* At the end of the recording: which of them have ended? */
 void process_table_end(struct process_table *t, const struct task_model *model);
 
-/* Counts samples of one; miss RESOLVE_OK: they have a name, or are the kernel's. 0, -FMT_E_NOMEM. */
+/*
+ * Counts samples of one; miss RESOLVE_OK: they have a name, or are the kernel's; interpreted: they are in an interpreter.
+ * 0, -FMT_E_NOMEM.
+ */
 int process_table_count(struct process_table *t, uint32_t pid, enum resolve_miss miss,
-			uint64_t samples);
+			bool interpreted, uint64_t samples);
 /* What another table, which counted nothing, knows of the processes of this one. */
 void process_table_learn(struct process_table *t, const struct process_table *from);
 
 /* Samples of a process that have no name, whatever the reason. */
 uint64_t sampled_process_missing(const struct sampled_process *p);
+/* Samples in its interpreter without names of what that interprets: 0 where some are known. */
+uint64_t sampled_process_interpreted(const struct sampled_process *p);
+/* Samples of which its runtime has the names: the latter, and those of code made at run time. */
+uint64_t sampled_process_runtime(const struct sampled_process *p);
+/* Samples of which anything has names that are not here: those that have none, and those in its interpreter. */
+uint64_t sampled_process_all(const struct sampled_process *p);
 
 /*
- * Those that have samples without a name for this reason (RESOLVE_OK: for any), by their number descending. *ret is the
- * caller's to free; the processes are the table's. 0, -FMT_E_NOMEM.
+ * Those of which number is not 0, by it, descending. *ret is the caller's to free; the processes are the table's. 0,
+ * -FMT_E_NOMEM.
  */
-int process_table_sorted(const struct process_table *t, enum resolve_miss miss,
+typedef uint64_t sampled_process_fn(const struct sampled_process *p);
+int process_table_sorted(const struct process_table *t, sampled_process_fn *number,
 			 const struct sampled_process ***ret, size_t *ret_nr);
 
 #endif

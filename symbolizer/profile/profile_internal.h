@@ -50,6 +50,9 @@ struct profile_build {
 	size_t nr_counts, cap_counts;
 	struct slots count_slots;
 	size_t nr_kernel_maps; /* that the resolver knows */
+	/* The last object that was looked at: is it an interpreter's? */
+	const char *interpreter_path;
+	bool interpreter;
 	bool nomem;
 	/*
 	 * Of a raw profile: by place, its frames and whether it is asked for; whose stacks they

@@ -257,6 +257,18 @@ count_totals(struct profile_build *b, size_t number, uint32_t leaf)
 	t->unresolved[p->frames[leaf].miss] += row->weight.samples;
 }
 
+static bool
+is_interpreter(struct profile_build *b, const struct frame *leaf)
+{
+	if (leaf->kernel || !leaf->dso_path)
+		return false;
+	if (leaf->dso_path != b->interpreter_path) {
+		b->interpreter_path = leaf->dso_path;
+		b->interpreter = runtime_names_callers(runtime_of_path(leaf->dso_path).kind);
+	}
+	return b->interpreter;
+}
+
 /* Why the kernel's addresses have no names is not the process's affair. */
 static int
 count_process(struct profile_build *b, const struct raw_row *row, const struct frame *leaf)
@@ -264,7 +276,8 @@ count_process(struct profile_build *b, const struct raw_row *row, const struct f
 	if (!b->p->options->processes || row->weight.samples == 0)
 		return 0;
 	return process_table_count(&b->p->processes, b->raw->whos[row->key.who].pid,
-				   leaf->kernel ? RESOLVE_OK : leaf->miss, row->weight.samples);
+				   leaf->kernel ? RESOLVE_OK : leaf->miss, is_interpreter(b, leaf),
+				   row->weight.samples);
 }
 
 /* Appends what is to be seen of a place to the list that is made, of *nr_list frames. */

@@ -26,28 +26,40 @@ percent(uint64_t part, uint64_t whole)
 }
 
 /* What helps against what files lack is said once: told has the reasons of which it was. */
-static int
+static void
 print_why(const struct load *l, const struct sampled_process *p, enum resolve_miss miss,
 	  uint32_t *told)
 {
 	const char *help = *told & 1u << miss ? NULL : unknown_text_help(l, miss, true);
-	struct buf made;
 
-	buf_init(&made);
-	if (miss == RESOLVE_NOT_FILE) {
-		unnamed_help(&made, p);
-		buf_u8(&made, 0);
-		help = buf_failed(&made) ? NULL : (const char *)made.p;
-	}
-	say(WHY_INDENT "  ", WHY_INDENT "%.2f%% of it: %s%s%s",
+	say(WHY_INDENT "  ", WHY_INDENT "%.2f%% of its samples: %s%s%s",
 	    percent(p->missing[miss], p->samples), resolve_miss_text(miss), help ? "; " : "",
 	    help ? help : "");
-	buf_done(&made);
 	*told |= 1u << miss;
-	return miss == RESOLVE_NOT_FILE && !help ? -FMT_E_NOMEM : 0;
 }
 
-/* Its reasons, the one with most samples first. */
+/* What its runtime has the names of, and what would help. */
+static int
+print_runtime(const struct sampled_process *p)
+{
+	struct buf text;
+	int err;
+
+	if (sampled_process_runtime(p) == 0)
+		return 0;
+	buf_init(&text);
+	unnamed_part(&text, p);
+	buf_text(&text, "; ");
+	unnamed_help(&text, p);
+	buf_u8(&text, 0);
+	err = buf_failed(&text) ? -FMT_E_NOMEM : 0;
+	if (err == 0)
+		say(WHY_INDENT "  ", WHY_INDENT "%s", (const char *)text.p);
+	buf_done(&text);
+	return err;
+}
+
+/* Its reasons: what its runtime knows first, and then by samples. */
 static int
 print_process(const struct load *l, const struct sampled_process *p, uint64_t samples,
 	      uint32_t *told)
@@ -61,16 +73,19 @@ print_process(const struct load *l, const struct sampled_process *p, uint64_t sa
 	buf_u8(&who, 0);
 	err = buf_failed(&who) ? -FMT_E_NOMEM : 0;
 	if (err == 0)
-		say(WHY_INDENT, "%8.2f%%  %s", percent(sampled_process_missing(p), samples),
+		say(WHY_INDENT, "%8.2f%%  %s", percent(sampled_process_all(p), samples),
 		    (const char *)who.p);
 	buf_done(&who);
+	if (err == 0)
+		err = print_runtime(p);
+	rest.missing[RESOLVE_NOT_FILE] = 0;
 	while (err == 0 && sampled_process_missing(&rest) > 0) {
 		enum resolve_miss most = RESOLVE_OK;
 
 		for (enum resolve_miss m = RESOLVE_OK + 1; m < RESOLVE_MISSES; m++)
 			if (rest.missing[m] > rest.missing[most])
 				most = m;
-		err = print_why(l, p, most, told);
+		print_why(l, p, most, told);
 		rest.missing[most] = 0;
 	}
 	return err;
@@ -80,16 +95,21 @@ static int
 print_processes(const struct load *l, const struct sampled_process **list, size_t nr)
 {
 	const uint64_t samples = profile_totals(l->profile)->samples;
-	uint64_t all = 0, rest = 0;
+	uint64_t all = 0, callers = 0, rest = 0;
 	uint32_t told = 0;
 	int err = 0;
 
 	for (size_t i = 0; i < nr; i++) {
 		all += sampled_process_missing(list[i]);
-		rest += i < PROCESSES_SHOWN ? 0 : sampled_process_missing(list[i]);
+		callers += sampled_process_interpreted(list[i]);
+		rest += i < PROCESSES_SHOWN ? 0 : sampled_process_all(list[i]);
 	}
 	say("  ", "%" PRIu64 " of %" PRIu64 " samples (%.2f%%) have no name in their process", all,
 	    samples, percent(all, samples));
+	if (callers > 0)
+		say("  ",
+		    "%" PRIu64 " more (%.2f%%) are in an interpreter, and what it runs has none",
+		    callers, percent(callers, samples));
 	for (size_t i = 0; err == 0 && i < nr && i < PROCESSES_SHOWN; i++)
 		err = print_process(l, list[i], samples, &told);
 	if (err == 0 && nr > PROCESSES_SHOWN)
@@ -113,7 +133,8 @@ print_text(const struct load *l)
 {
 	const struct sampled_process **list;
 	size_t nr;
-	int err = process_table_sorted(profile_processes(l->profile), RESOLVE_OK, &list, &nr);
+	int err = process_table_sorted(profile_processes(l->profile), sampled_process_all, &list,
+				       &nr);
 
 	if (err)
 		return err;

@@ -136,7 +136,7 @@ print_process(void *arg, double share, const char *line, size_t more)
 	bool *first = arg;
 
 	if (*first)
-		puts("#\n# Code made at run time, by the process that made it:");
+		puts("#\n# Code of which runtimes have the names, by process:");
 	if (line)
 		say(SHARE_INDENT, "# %8.2f%%  %s", share, line);
 	else
@@ -164,8 +164,6 @@ unknown_text_print(const struct load *l, const struct report *r)
 		puts("#");
 		unknown_text_sum((enum unknown_kind)kind, missing[kind], samples, ":");
 		err = print_objects(l, r, (enum unknown_kind)kind, samples);
-		if (kind == UNKNOWN_SYMBOL && err == 0)
-			err = unnamed_tell(l->profile, print_process, &first);
 	}
-	return err;
+	return err ? err : unnamed_tell(l->profile, print_process, &first);
 }

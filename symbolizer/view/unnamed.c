@@ -130,14 +130,30 @@ percent(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
+void
+unnamed_part(struct buf *out, const struct sampled_process *p)
+{
+	const uint64_t made = p->missing[RESOLVE_NOT_FILE];
+	const uint64_t interpreted = sampled_process_interpreted(p);
+
+	if (made)
+		add(out, "%.2f%% of its samples are code made at run time",
+		    percent(made, p->samples));
+	if (interpreted)
+		add(out, "%s%.2f%%%s in the interpreter, and what it runs has no names",
+		    made ? ", and " : "", percent(interpreted, p->samples),
+		    made ? "" : " of its samples are");
+}
+
 static int
 tell_process(const struct sampled_process *p, double share, struct buf *scratch,
 	     unnamed_line_fn *tell, void *arg)
 {
 	buf_clear(scratch);
 	unnamed_who(scratch, p);
-	add(scratch, ": %.2f%% of its samples; ",
-	    percent(p->missing[RESOLVE_NOT_FILE], p->samples));
+	buf_text(scratch, ": ");
+	unnamed_part(scratch, p);
+	buf_text(scratch, "; ");
 	unnamed_help(scratch, p);
 	buf_u8(scratch, 0);
 	if (buf_failed(scratch))
@@ -154,13 +170,13 @@ unnamed_tell(const struct profile *p, unnamed_line_fn *tell, void *arg)
 	size_t nr, shown = 0;
 	uint64_t rest = 0;
 	struct buf scratch;
-	int err = process_table_sorted(profile_processes(p), RESOLVE_NOT_FILE, &list, &nr);
+	int err = process_table_sorted(profile_processes(p), sampled_process_runtime, &list, &nr);
 
 	if (err)
 		return err;
 	buf_init(&scratch);
 	for (size_t i = 0; err == 0 && i < nr; i++) {
-		const uint64_t missing = list[i]->missing[RESOLVE_NOT_FILE];
+		const uint64_t missing = sampled_process_runtime(list[i]);
 		const double share = percent(missing, samples);
 
 		if (shown == i && i < UNNAMED_SHOWN && share >= UNNAMED_PERCENT) {
@@ -221,7 +237,7 @@ make_why(const struct sampled_process *p)
 static json_t *
 make_process(const struct sampled_process *p)
 {
-	const bool made = p->missing[RESOLVE_NOT_FILE] > 0;
+	const bool made = sampled_process_runtime(p) > 0;
 	char command[UNNAMED_COMMAND_BYTES] = "", version[VERSION_BYTES];
 	json_t *j = json_object();
 	int err;
@@ -235,6 +251,8 @@ make_process(const struct sampled_process *p)
 	err |= json_object_set_new(j, "without_name",
 				   json_value_number(sampled_process_missing(p)));
 	err |= json_object_set_new(j, "why", make_why(p));
+	err |= json_object_set_new(j, "interpreted",
+				   json_value_number(sampled_process_interpreted(p)));
 	err |= json_object_set_new(j, "runtime",
 				   p->runtime.kind == RUNTIME_none
 					   ? json_null()
@@ -256,7 +274,8 @@ unnamed_json(const struct profile *p)
 	const struct sampled_process **list;
 	json_t *array = json_array();
 	size_t nr;
-	int err = !array || process_table_sorted(profile_processes(p), RESOLVE_OK, &list, &nr) < 0;
+	int err = !array ||
+		process_table_sorted(profile_processes(p), sampled_process_all, &list, &nr) < 0;
 
 	if (err) {
 		json_decref(array);

@@ -22,6 +22,8 @@
 
 /* Appends "java (pid 4242), Java 17", escaped, without a NUL. */
 void unnamed_who(struct buf *out, const struct sampled_process *p);
+/* Appends how much of its samples lacks names that its runtime has, likewise. */
+void unnamed_part(struct buf *out, const struct sampled_process *p);
 /*
  * Appends what would name code that it made at run time, likewise: commands and options stand between ` and `. What
  * asks a running process is not told of one that has ended.
@@ -37,7 +39,7 @@ const char *unnamed_option(const struct sampled_process *p);
 
 /*
  * Those that made most of the code without a name, as many as are shown: share is of all samples, line the rest:
- * unnamed_who(), its share of the process's own samples, and unnamed_help(). Then, where there are more, line NULL, their
+ * unnamed_who(), unnamed_part() and unnamed_help(). Then, where there are more, line NULL, their
  * number and share. 0, -FMT_E_NOMEM.
  */
 typedef void unnamed_line_fn(void *arg, double share, const char *line, size_t more);

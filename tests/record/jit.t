@@ -78,7 +78,7 @@ is $? 0 "and verify has nothing to say"
 # What has no names of its own has them from the files of this host.
 record here
 in_range "$(share here.spoor 'alpha()')" 0 0 "a map that is nowhere names nothing"
-like "$("$SPOOR" report -i here.spoor 2>err)" "jit \(pid $pid\): [0-9.]+% of its samples; .*/tmp/perf-$pid.map" \
+like "$("$SPOOR" report -i here.spoor 2>err)" "jit \(pid $pid\): [0-9.]+% of its samples are code made at run time; .*/tmp/perf-$pid.map" \
 	"a report says whose code it is, and where its names would be"
 mv "perf-$pid.map" kept
 mv here.spoor map.spoor

@@ -47,7 +47,7 @@ line() # RUNTIME: of the report
 names=(java dotnet python3.14)
 for name in "${names[@]}"; do
 	is "$(of "$name" .command)" "sudo spoor names -p $(cat "$name")" "$name is asked while it runs"
-	like "$(grep -A 1 -F "(pid $(cat "$name"))" text)" "anonymous memory; \`sudo spoor names -p $(cat "$name")\` asks it" \
+	like "$(grep -A 1 -F "(pid $(cat "$name"))" text)" "code made at run time.*; \`sudo spoor names -p $(cat "$name")\` asks it" \
 		"... in words"
 done
 for name in node python3.12 luajit none; do
@@ -71,10 +71,10 @@ is "$(jq '[.without_names[].why.not_file // 0] | add' json)" "$("$SPOOR" report 
 	"the processes' samples are all that there are"
 
 # The report has the five with most, and how many more.
-is "$(grep -c '(pid [0-9]*).*of its samples; ' printed)" 5 "a report names five"
+is "$(grep -c '(pid [0-9]*).*of its samples are code made at run time' printed)" 5 "a report names five"
 like "$(cat printed)" '^# +[0-9.]+%  in 2 more processes$' "and tells of the others"
 "$SPOOR" report -i x.spoor --pid "$(cat node)" >printed 2>err
-like "$(line node)" '^# +[0-9.]+%  node \(pid [0-9]+\), Node.js: [0-9.]+% of its samples; .*`node --perf-basic-prof`$' \
+like "$(line node)" '^# +[0-9.]+%  node \(pid [0-9]+\), Node.js: [0-9.]+% of its samples are code made at run time; .*`node --perf-basic-prof`$' \
 	"the words of a report"
 is "$("$SPOOR" report --json -i x.spoor --pid "$(cat node)" | jq -c '[.without_names[] | [.pid, .runtime]]')" \
 	"[[$(cat node),\"node\"]]" "filters choose"
@@ -82,6 +82,24 @@ is "$("$SPOOR" report --json -i x.spoor --pid "$(cat node)" | jq -c '[.without_n
 like "$(cat svg)" "Code without names: [0-9.]+%: prog \(pid $(cat java)\), Java 17: .*sudo spoor names -p" "a picture tells it below"
 "$SPOOR" flamegraph -o - -i x.spoor --pid "$(cat java)" >html 2>err
 like "$(cat html)" "Code without names: [0-9.]+%: prog \(pid $(cat java)\), Java 17" "and a page"
+
+# An interpreter's own functions have names, and those that it runs none: Python of here, with a version in its path.
+python=$(python3 -c 'import sys; print("%d %d" % sys.version_info[:2])' 2>/dev/null)
+if [ "${python%% *}" = 3 ] && [ "${python##* }" -lt 14 ]; then
+	"$SPOOR" record -g -F 997 -o python.spoor -- python3 -c 'sum(i for i in range(4000000))' 2>err
+	like "$("$SPOOR" info --names python.spoor)" 'in the interpreter, .* when it is started with `python3 -X perf`' \
+		"an interpreter's functions have no names"
+	like "$("$SPOOR" report -i python.spoor 2>/dev/null)" "Python ${python// /.}: [0-9.]+% of its samples are in the interpreter" \
+		"... and a report says so"
+else
+	skip "no python3 before 3.14 here" 2
+fi
+if [ "${python##* }" = 12 ] || [ "${python##* }" = 13 ]; then
+	"$SPOOR" record -g -F 997 -o python.spoor -- python3 -X perf -c 'sum(i for i in range(4000000))' 2>err
+	is "$("$SPOOR" info --names --json python.spoor | jq '[.without_names[].interpreted] | add // 0')" 0 "... but with -X perf"
+else
+	skip "no python3 that tells names here" 1
+fi
 
 # What has ended when the recording does is asked for nothing.
 "$SPOOR" record -F 997 -o ended.spoor -- env LD_PRELOAD="$PWD/java-17-openjdk/libjvm.so" ./prog none >java 2>err
