@@ -116,7 +116,7 @@ _spoor()
 		_spoor_offer_list <<<$'graph\nfractal\nflat\nfolded\nnone\ncaller\ncallee\npercent\nperiod\ncount'
 		;;
 	*:--call-graph)
-		_spoor_offer '' <<<$'fp\ndwarf\nnone'
+		_spoor_offer '' <<<$'fp\nauto\ndwarf\nnone'
 		;;
 	record:--build-ids)
 		_spoor_offer '' <<<$'auto\nkernel\nfile'

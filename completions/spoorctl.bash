@@ -51,7 +51,7 @@ _spoorctl()
 		return
 		;;
 	--call-graph)
-		_spoorctl_offer <<<$'fp\ndwarf\nnone'
+		_spoorctl_offer <<<$'fp\nauto\ndwarf\nnone'
 		return
 		;;
 	-p | --pid | -t | --tid)

@@ -230,7 +230,7 @@ config_set(struct config *c, const struct row *row, const char *value, struct re
 
 	if (row->offset == offsetof(struct config, call_graph) &&
 	    config_call_graph_parse(value, &options) != 0)
-		return refuse(why, "must be fp, none, or dwarf[,BYTES]");
+		return refuse(why, "must be fp, auto[,BYTES], none, or dwarf[,BYTES]");
 	if (row->offset == offsetof(struct config, build_ids) &&
 	    session_build_ids_parse(value, &options.build_ids) != 0)
 		return refuse(why, "must be auto, kernel or file");

@@ -15,7 +15,7 @@ CONFIG_ROW(control_socket, PATH, RESTART, "/run/spoor/io.spoor.Recorder", 0, 107
 CONFIG_ROW(control_group, STRING, RESTART, "spoor", 0, 0, "", "members may look, capture and keep")
 CONFIG_ROW(frequency, COUNT, AT_ONCE, "19", 1, 100000, "Hz", "samples a second on each CPU")
 CONFIG_ROW(events, EVENTS, SESSION, "", 0, 0, "", "what to sample; empty: the best cycle counter")
-CONFIG_ROW(call_graph, STRING, SESSION, "fp", 0, 0, "", "fp, none, or dwarf[,BYTES]")
+CONFIG_ROW(call_graph, STRING, SESSION, "fp", 0, 0, "", "fp, auto[,BYTES], none, or dwarf[,BYTES]")
 CONFIG_ROW(build_ids, STRING, SESSION, "auto", 0, 0, "",
 	   "auto, kernel or file: who is asked for them")
 CONFIG_ROW(store_objects, STRING, SESSION, "ephemeral", 0, 0, "",

@@ -22,7 +22,7 @@
 #include "recorder/unwind/unwind_process.h"
 
 #define LATE_NS (UINT64_C(3) * SECOND_NS) /* that a sample may wait */
-#define FILES_NS (SECOND_NS / 2)	  /* of which for files */
+#define FILES_NS (SECOND_NS / 2 * 3)	  /* of which for files */
 #define SPACE_MAPS_MAX 8192u		  /* so that a space fits the ring */
 #define OUT_BYTES (64u << 10)		  /* that are given at once */
 #define DRAIN_MS 1
@@ -351,6 +351,13 @@ give_walk(struct unwinding *u, struct held *h)
 	return true;
 }
 
+/* The time of a pass is the drain's, and may be before a sample came here. */
+static bool
+has_waited(const struct held *h, uint64_t now_ns, uint64_t ns)
+{
+	return now_ns > h->since_ns && now_ns - h->since_ns >= ns;
+}
+
 /* Those whose files are known, or have been waited for long enough. */
 static void
 give_placed(struct unwinding *u, uint64_t now_ns)
@@ -364,7 +371,7 @@ give_placed(struct unwinding *u, uint64_t now_ns)
 		if (h->state != HELD_PLACED)
 			continue;
 		left--;
-		if (h->place > answered && now_ns - h->since_ns < FILES_NS + SECOND_NS)
+		if (h->place > answered && !has_waited(h, now_ns, FILES_NS))
 			continue;
 		if (!give_walk(u, h))
 			break;
@@ -488,7 +495,7 @@ leave(struct unwinding *u, struct held *h, uint64_t now_ns, struct buf *out)
 		append_answer(u, h, out);
 		return true;
 	}
-	if (h->state != HELD_READY && now_ns - h->since_ns < LATE_NS &&
+	if (h->state != HELD_READY && !has_waited(h, now_ns, LATE_NS) &&
 	    unwind_hold_has_room(&u->hold))
 		return false;
 	if (h->state != HELD_READY)

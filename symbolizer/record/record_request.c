@@ -57,7 +57,7 @@ static const struct cli_option options[] = {
 	{ OPT_SLICE, 0, "slice", "SLICE", "in that of this slice: system, user-1000" },
 	{ 'g', 'g', "fp", NULL, "call chains by frame pointers (default)" },
 	{ OPT_CALL_GRAPH, 0, "call-graph", "HOW",
-	  "fp[,FRAMES] (default), dwarf[,BYTES], lbr or none" },
+	  "fp[,FRAMES] (default), auto[,BYTES], dwarf[,BYTES], lbr or none" },
 	{ 'm', 'm', "mmap-pages", "PAGES|SIZE[,AUX]",
 	  "a CPU's sample ring (default: 128), 1M...; and its AUX area (4M)" },
 	{ 'S', 'S', "snapshot", "[e][SIZE]",
@@ -392,8 +392,8 @@ set_call_graph(struct record_request *rq, const char *text)
 	if (session_call_graph_parse(text, &rq->session) == 0)
 		return CLI_GO_ON;
 	return cli_usage_error("record",
-			       "--call-graph %s: fp[,FRAMES], fp,defer, lbr, none or "
-			       "dwarf[,BYTES], a multiple of 8 to %d",
+			       "--call-graph %s: fp[,FRAMES], fp,defer, lbr, none, or "
+			       "auto[,BYTES] or dwarf[,BYTES], a multiple of 8 to %d",
 			       text, SESSION_STACK_BYTES_MAX);
 }
 

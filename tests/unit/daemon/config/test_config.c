@@ -124,7 +124,7 @@ static const struct {
 	{ "archive_directory = x", "f:1: archive_directory = x: must be an absolute path" },
 	{ "archive_directory = ", "f:1: archive_directory = : must not be empty" },
 	{ "build_ids = both", "f:1: build_ids = both: must be auto, kernel or file" },
-	{ "call_graph = lbr", "f:1: call_graph = lbr: must be fp, none, or dwarf[,BYTES]" },
+	{ "call_graph = lbr", "f:1: call_graph = lbr: must be fp, auto[,BYTES], none, or dwarf[,BYTES]" },
 	{ "flight_recorder =",
 	  "f:1: flight_recorder = : must be none, or TIME @ HZ as 10s @ 999, of up to 1 hour and 100000 Hz" },
 	{ "flight_recorder = 10s",
