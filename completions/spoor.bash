@@ -94,7 +94,7 @@ _spoor()
 	*:--event)
 		_spoor_offer_list < <(_spoor_recorded_events)
 		;;
-	record:--cgroup)
+	record:--cgroup | names:--cgroup)
 		_spoor_offer '' < <(_spoor_cgroups '%P\n')
 		;;
 	*:--cgroup)
@@ -124,7 +124,7 @@ _spoor()
 	record:--store-objects)
 		_spoor_offer '' <<<$'all\nephemeral\nnone'
 		;;
-	record:-p | record:-t | *:--pid | *:--tid)
+	record:-p | record:-t | names:-p | *:--pid | *:--tid)
 		_spoor_offer_list < <(ps -eo pid= 2>/dev/null | tr -d ' ')
 		;;
 	export:-f | *:--format)

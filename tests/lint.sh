@@ -74,7 +74,7 @@ opens_by_name()
 		recorder/host/(cgroup|file_mount|host_modules|hotplug|proc|subuid).c
 		recorder/helper/object_copy.c
 		symbolizer/(code/kernel_code|dwarf/dwarf_(cache_dir|budget)|jit/jit_files|record/record_usdt).c
-		symbolizer/object/(live_files|symbol_address).c
+		symbolizer/(object/(live_files|symbol_address)|names/names_(choice|process|python)).c
 		symbolizer/(input/input|record/record_control|cli/record_output).c
 		daemon/(config/config|archive/archive_(delete|lock|pins|scan)).c
 	END

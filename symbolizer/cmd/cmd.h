@@ -20,6 +20,7 @@
 	X(top, "what takes the CPUs now, again and again")                                         \
 	X(export, "write samples for other tools: folded, pprof, perf.data...")                    \
 	X(list, "the events that this machine offers")                                             \
+	X(names, "ask runtimes for the names of the code that they made")                          \
 	X(import, "read a perf.data into a recording")                                             \
 	X(pack, "put into a recording what names it, to be read on any host")                      \
 	X(info, "what a recording is and has")                                                     \

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/names/names_ask.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "recorder/host/proc_look.h"
+#include "symbolizer/names/names_child.h"
+#include "symbolizer/names/names_clock.h"
+
+#define GRACE_NS (SECOND_NS / 2) /* from a child's own deadline to its end by SIGKILL */
+#define REAP_NS (SECOND_NS / 2)	 /* until it is left behind: it waits for a file system */
+#define USERS 256		 /* with late answers */
+
+struct slot {
+	pid_t child; /* 0: it is free */
+	pid_t pid;
+	uid_t uid;
+	int fd;
+	int64_t deadline_ns;
+};
+
+struct late {
+	uid_t uid;
+	int nr;
+};
+
+struct round {
+	struct slot slots[NAMES_AT_ONCE];
+	struct late late[USERS];
+	size_t nr_late;
+	uint64_t timeout_ns;
+	void (*tell)(void *arg, const struct names_answer *a);
+	void *arg;
+};
+
+/* --- users --------------------------------------------------------------------------------- */
+
+static struct late *
+late_of(struct round *r, uid_t uid)
+{
+	for (size_t i = 0; i < r->nr_late; i++)
+		if (r->late[i].uid == uid)
+			return &r->late[i];
+	return NULL;
+}
+
+static void
+count_late(struct round *r, uid_t uid)
+{
+	struct late *l = late_of(r, uid);
+
+	if (!l && r->nr_late < USERS) {
+		l = &r->late[r->nr_late++];
+		*l = (struct late){ .uid = uid };
+	}
+	if (l)
+		l->nr++;
+}
+
+static bool
+is_patient(struct round *r, uid_t uid)
+{
+	const struct late *l = late_of(r, uid);
+
+	return !l || l->nr < NAMES_LATE_MAX;
+}
+
+/* --- one process ---------------------------------------------------------------------------- */
+
+static void
+tell_failed(struct round *r, pid_t pid, const char *why)
+{
+	struct names_answer a = { .pid = pid };
+
+	names_answer_say(&a, NAMES_FAILED, "%s", why);
+	r->tell(r->arg, &a);
+}
+
+static void
+begin(struct round *r, struct slot *s, pid_t pid, uid_t uid)
+{
+	const int64_t deadline_ns = names_clock_now() + (int64_t)r->timeout_ns;
+	const pid_t parent = getpid();
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0) {
+		tell_failed(r, pid, strerror(errno));
+		return;
+	}
+	*s = (struct slot){
+		.pid = pid, .uid = uid, .fd = ends[0], .deadline_ns = deadline_ns + GRACE_NS
+	};
+	s->child = fork();
+	if (s->child == 0)
+		names_child_run(parent, pid, ends[1], deadline_ns);
+	(void)close(ends[1]);
+	if (s->child > 0)
+		return;
+	tell_failed(r, pid, strerror(errno));
+	(void)close(s->fd);
+	*s = (struct slot){ 0 };
+}
+
+/* What it waits for, the signal ends; where it does not, the process ends with this one. */
+static void
+reap(pid_t child)
+{
+	const int64_t deadline_ns = names_clock_now() + REAP_NS;
+
+	(void)kill(child, SIGKILL);
+	while (waitpid(child, NULL, WNOHANG) == 0 && names_clock_now() < deadline_ns)
+		(void)poll(NULL, 0, 2);
+}
+
+/* What it wrote, or that it wrote nothing. */
+static void
+end(struct round *r, struct slot *s)
+{
+	struct names_answer a = { 0 };
+	const bool late = names_clock_now() >= s->deadline_ns - GRACE_NS;
+	const ssize_t n = read(s->fd, &a, sizeof(a));
+
+	if (n == (ssize_t)sizeof(a) && names_answer_check(&a, s->pid))
+		r->tell(r->arg, &a);
+	else
+		tell_failed(r, s->pid,
+			    late ? "no answer within the time" : "whoever asked it was ended");
+	if (late)
+		count_late(r, s->uid);
+	reap(s->child);
+	(void)close(s->fd);
+	*s = (struct slot){ 0 };
+}
+
+/* --- all of them ---------------------------------------------------------------------------- */
+
+/* Until one of them has ended, or is late. */
+static void
+await(struct round *r)
+{
+	struct pollfd fds[NAMES_AT_ONCE];
+	int64_t first_ns = INT64_MAX;
+
+	for (int i = 0; i < NAMES_AT_ONCE; i++) {
+		const struct slot *s = &r->slots[i];
+
+		fds[i] = (struct pollfd){ .fd = s->child ? s->fd : -1, .events = POLLIN };
+		if (s->child && s->deadline_ns < first_ns)
+			first_ns = s->deadline_ns;
+	}
+	if (first_ns == INT64_MAX)
+		return;
+	if (poll(fds, NAMES_AT_ONCE, names_clock_ms(first_ns, 1 << 30)) < 0)
+		return;
+	for (int i = 0; i < NAMES_AT_ONCE; i++) {
+		struct slot *s = &r->slots[i];
+
+		if (s->child && (fds[i].revents || names_clock_now() >= s->deadline_ns))
+			end(r, s);
+	}
+}
+
+static struct slot *
+free_slot(struct round *r)
+{
+	for (int i = 0; i < NAMES_AT_ONCE; i++)
+		if (!r->slots[i].child)
+			return &r->slots[i];
+	return NULL;
+}
+
+static bool
+is_busy(const struct round *r)
+{
+	for (int i = 0; i < NAMES_AT_ONCE; i++)
+		if (r->slots[i].child)
+			return true;
+	return false;
+}
+
+void
+names_ask_all(const pid_t *pids, size_t nr, uint64_t timeout_ns,
+	      void (*tell)(void *arg, const struct names_answer *a), void *arg)
+{
+	struct round r = { .timeout_ns = timeout_ns, .tell = tell, .arg = arg };
+
+	for (size_t i = 0; i < nr; i++) {
+		uid_t uid = (uid_t)-1;
+		struct slot *s;
+
+		while (!(s = free_slot(&r)))
+			await(&r);
+		/* One that is gone is told by who asks it. */
+		(void)proc_look_owner(pids[i], &uid);
+		if (is_patient(&r, uid))
+			begin(&r, s, pids[i], uid);
+		else
+			tell_failed(
+				&r, pids[i],
+				"not asked: processes of its user did not answer within the time");
+	}
+	while (is_busy(&r))
+		await(&r);
+}

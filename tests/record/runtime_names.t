@@ -1,0 +1,235 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# @full
+#
+# spoor names asks runtimes for the names of their code, as the process's own user. What the process puts in the place of its
+# runtime's socket, and what it answers, costs its own line alone.
+. "$(dirname "$0")/../lib.sh"
+need_command jq python3
+
+chmod 755 .
+cp "$FIXTURES/runtime" .
+for object in libjvm.so libcoreclr.so libnode.so.108 none.so; do
+	head -c 8192 /dev/zero >$object
+done
+as_user=()
+user=$(id -u)
+
+start() # OBJECT MODE [PROGRAM]: leaves its number in $pid, and what it says in said.$pid
+{
+	# shellcheck disable=SC2016 # expanded in there
+	background ${as_user[@]+"${as_user[@]}"} "${3-./runtime}" "$TMP/$1" "$2" >said 2>err.runtime
+	pid=$!
+	wait_for 10 grep -q . said || diag_file err.runtime
+	mv said "said.$pid"
+	at_exit "rm -f /tmp/.java_pid$pid /tmp/.attach_pid$pid /tmp/perf-$pid.map /tmp/dotnet-diagnostic-$pid-*"
+}
+names()
+{
+	"$SPOOR" names "$@"
+}
+
+exits 2 "what is asked has to be said" "$SPOOR" names
+exits 2 "a number that is none" "$SPOOR" names -p 12,x
+exits 2 "both all and some" "$SPOOR" names -a -p 1
+exits 2 "a time that is none" "$SPOOR" names -a --every never
+
+# --- a JVM's protocol, by a stub of it
+start libjvm.so jvm
+exits 0 "a JVM is asked" names -p "$pid"
+like "$(cat out)" "^$pid .*runtime.*: named: 2 functions in its /tmp/perf-$pid.map$" "and its names are there"
+is "$(tr '\n' ' ' <"said.$pid")" "$pid quit attach " "by SIGQUIT, with its .attach_pid file"
+ok "which is gone again" test ! -e ".attach_pid$pid" -a ! -e "/tmp/.attach_pid$pid"
+exits 0 "it is asked again" names -p "$pid"
+is "$(grep -c quit "said.$pid")" 1 "without another signal"
+good=$pid
+
+# What is no JVM, or one that is not ready, never gets SIGQUIT.
+start none.so plain
+exits 0 "a process without a runtime is no failure" names -p "$pid"
+like "$(cat out)" "^$pid .*no runtime" "and is told"
+start libjvm.so plain
+exits 1 "SIGQUIT that is not caught is not sent" names -p "$pid"
+like "$(cat out)" "SIGQUIT" "which is told"
+ok "the process lives" kill -0 "$pid"
+
+# --- hostile ones: one line each, and the good one is served beside them
+hostile=()
+for mode in silent endless refusing deaf; do
+	start libjvm.so $mode
+	hostile+=("$pid")
+done
+start libjvm.so deaf
+ln -s "/tmp/.java_pid$good" "/tmp/.java_pid$pid"
+hostile+=("$pid")
+start libjvm.so deaf
+mkfifo "/tmp/.java_pid$pid"
+hostile+=("$pid")
+rm "/tmp/perf-$good.map"
+began=$SECONDS
+exits 1 "hostile ones fail" names --timeout 3s -p "$(IFS=,; echo "${hostile[*]},$good")"
+ok "within their deadlines" test $((SECONDS - began)) -lt 60
+is "$(wc -l <out)" 7 "each has a line"
+line() # N: of the Nth
+{
+	grep "^${hostile[$1]} " out
+}
+like "$(line 0)" "no answer within the time" "one that never answers"
+like "$(line 1)" "answers without end" "one that answers without end"
+like "$(line 2)" 'Unknown \\033\[31mcommand' "one that refuses, escaped"
+like "$(line 3)" "does not listen" "one that does not begin to listen"
+like "$(line 4)" "is not a socket" "a link in the place of the socket"
+like "$(line 5)" "is not a socket" "a FIFO in its place"
+like "$(grep "^$good " out)" "named: 2 functions" "the good one among them is named"
+nok "no escape sequence comes through" grep -q $'\033' out
+for pid in "${hostile[@]}"; do
+	kill "$pid"
+done
+
+start none.so plain
+kill "$pid"
+wait "$pid" 2>/dev/null
+exits 1 "one that is no more" names -p "$pid"
+like "$(cat out)" "^$pid: there is no such process" "is told"
+
+# --- .NET
+start libcoreclr.so plain
+cat >dotnet.py <<'PY'
+import os, socket, struct, sys
+path, mode, pid = sys.argv[1:4]
+s = socket.socket(socket.AF_UNIX)
+s.bind(path)
+s.listen(5)
+print("listens", flush=True)
+while True:
+    c, _ = s.accept()
+    request = c.recv(24, socket.MSG_WAITALL)
+    head = struct.pack("<14sHBBH", b"DOTNET_IPC_V1", 24, 4, 5, 0)
+    if request != head + struct.pack("<I", 3):
+        print("another request", request, flush=True)
+    elif mode == "old":
+        c.sendall(struct.pack("<14sHBBHI", b"DOTNET_IPC_V1", 24, 0xff, 0xff, 0, 0x80131385))
+    elif mode == "garbage":
+        c.sendall(b"\x1b]0;" * 400)
+    elif mode == "long":
+        c.sendall(struct.pack("<14sHBBH", b"DOTNET_IPC_V1", 65535, 0xff, 0, 0))
+    else:
+        open(f"/tmp/perf-{pid}.map", "w").write("1000 10 Main\n")
+        c.sendall(struct.pack("<14sHBBHI", b"DOTNET_IPC_V1", 24, 0xff, 0, 0, 0))
+    c.close()
+PY
+socket=/tmp/dotnet-diagnostic-$pid-$(sed 's/.*) //' "/proc/$pid/stat" | cut -d' ' -f20)-socket
+dotnet() # MODE
+{
+	rm -f "$socket"
+	background python3 dotnet.py "$socket" "$1" "$pid" >served 2>&1
+	server=$!
+	wait_for 10 grep -q listens served || diag_file served
+}
+exits 1 "a .NET without its socket" names -p "$pid"
+like "$(cat out)" "DOTNET_EnableDiagnostics" "is told what switches it off"
+for mode in ok:0 old:0 garbage:1 long:1; do
+	dotnet ${mode%:*}
+	names -p "$pid" >"out.${mode%:*}" 2>err
+	is $? ${mode#*:} ".NET: ${mode%:*}"
+	kill $server
+done
+like "$(cat out.ok)" ": named: 1 function in its /tmp/perf-$pid.map" ".NET is named"
+like "$(cat out.old)" "DOTNET_PerfMapEnabled" "one that does not know the command: what it takes at its start"
+like "$(cat out.garbage out.long)" "not the protocol" "what is no answer is told"
+nok "and does not come through" grep -q $'\033' out.garbage
+
+# --- Python: an interpreter of its version, in its place
+cp runtime python3.14
+start none.so plain ./python3.14
+exits 0 "a Python 3.14 is asked" names -p "$pid"
+like "$(cat out)" "named: 2 functions" "by an interpreter of its own"
+cp runtime python3.12
+start none.so plain ./python3.12
+exits 0 "a Python 3.12 cannot be asked" names -p "$pid"
+like "$(cat out)" "-X perf" "which is told, with what it takes at its start"
+
+# --- others
+start libnode.so.108 plain
+exits 0 "a Node cannot be asked" names -p "$pid"
+like "$(cat out)" "--perf-basic-prof" "which is told, with what it takes at its start"
+
+# --- users and namespaces
+if [ "$(id -u)" -eq 0 ]; then
+	as_user=(setpriv --reuid 65003 --regid 65004 --clear-groups)
+	chmod 777 .
+	start libjvm.so jvm
+	exits 0 "root asks another user's" names -p "$pid"
+	is "$(stat -c %u:%g "/tmp/perf-$pid.map")" 65003:65004 "whose map it is"
+	cp "$SPOOR" spoor
+	exits 1 "who is not root asks no other's" setpriv --reuid 65005 --regid 65005 --clear-groups ./spoor names -p "$pid"
+	like "$(cat out)" "another user's" "and is told"
+	exits 0 "its own user may" setpriv --reuid 65003 --regid 65004 --clear-groups ./spoor names -p "$pid"
+	# A socket of another user than the process.
+	as_user=(setpriv --reuid 65006 --regid 65006 --clear-groups)
+	start libjvm.so deaf
+	python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' "/tmp/.java_pid$pid"
+	chown 65003 "/tmp/.java_pid$pid"
+	exits 1 "a socket of another user's is refused" names -p "$pid"
+	like "$(cat out)" "another user" "and told"
+	as_user=()
+else
+	skip "not root" 8
+fi
+# In namespaces of its own: its numbers, its /tmp, its root.
+inside() # PROGRAM OBJECT MODE: leaves its number out here in $pid, and what is there of it in $map
+{
+	# shellcheck disable=SC2016 # expanded in there
+	background unshare -pm --fork --propagation private bash -c '
+		mkdir -p "$1" && mount --rbind / "$1" && mount -t proc proc "$1/proc" && mount -t tmpfs none "$1/tmp" &&
+		mkdir -p "$1$2" && cp "$2/runtime" "$2/python3.14" "$2/libjvm.so" "$2/none.so" "$1$2/" && chmod 1777 "$1/tmp" &&
+		exec chroot "$1" setpriv --reuid 65003 --regid 65004 --clear-groups "$2/$3" "$2/$4" "$5"' - "$TMP/inner" "$TMP" "$@" >said 2>&1
+	wait_for 10 grep -qx "[0-9]*" said || diag_file said
+	pid=$(pgrep -P $!)
+	map=/proc/$pid/root/tmp/perf-1.map
+}
+if [ "$(id -u)" -eq 0 ] && unshare -pm --fork true 2>/dev/null; then
+	inside runtime libjvm.so jvm
+	exits 0 "a JVM in a container is asked" names -p "$pid"
+	like "$(cat out)" "^$pid .*2 functions in its /tmp/perf-1.map" "by the number that it has in there"
+	is "$(stat -c %u:%g "$map")" 65003:65004 "as its user"
+	kill -KILL "$pid"
+	inside python3.14 none.so plain
+	exits 0 "a Python in a container is asked" names -p "$pid"
+	like "$(cat out)" "^$pid .*2 functions in its /tmp/perf-1.map" "by an interpreter in there"
+	is "$(stat -c %u:%g "$map")" 65003:65004 "as its user"
+	kill -KILL "$pid"
+else
+	skip "not root, or no namespaces here" 6
+fi
+
+# --- a real JVM, which a recording began to watch before
+if command -v java >/dev/null && [ "$(id -u)" -eq 0 ]; then
+	cat >Main.java <<'JAVA'
+public class Main {
+	static long alpha(long n) { long s = 0; for (long i = 0; i < n; i++) s += i * i ^ (s >>> 3); return s; }
+	static long beta(int[] a) { long s = 0; for (int i = 0; i < a.length; i++) { a[i] = a[i] * 31 + i; s += a[i]; } return s; }
+	public static void main(String[] args) {
+		int[] a = new int[4096];
+		long s = 0;
+		for (long n = 0; s != 1; n++) { s += alpha(5000) + beta(a); if (n == 20000) System.out.println("warm"); }
+	}
+}
+JAVA
+	background java -XX:TieredStopAtLevel=1 -Xmx64m Main.java >said 2>err.java
+	pid=$!
+	at_exit "rm -f /tmp/.java_pid$pid /tmp/.attach_pid$pid /tmp/perf-$pid.map"
+	wait_for 60 grep -q warm said || diag_file err.java
+	background "$SPOOR" record -q -p "$pid" -F 499 --duration 3s -o java.spoor
+	recorder=$!
+	wait_for 10 test -s java.spoor
+	exits 0 "a real JVM is asked" names -p "$pid"
+	wait $recorder
+	kill "$pid"
+	in_range "$("$SPOOR" report --json -i java.spoor 2>/dev/null | jq '[.rows[] | select(.kernel | not)] |
+		([.[] | select(.symbol | test("^(long|void) Main[.]")) | .samples] | add // 0) * 1000 / ([.[].samples] | add) | floor')" \
+		950 1000 "its functions have their names in a recording that began before"
+else
+	skip "no java here, or not root" 2
+fi
+done_testing
