@@ -302,7 +302,7 @@ run-check-threads: $(THREADS)
 check-systemd: deps
 	$(Q)CC='$(CC)' .ci/deps systemd
 	+$(Q)$(MAKE) --no-print-directory run-check-systemd
-run-check-systemd: build-tests $(BUILD)/spoord.service
+run-check-systemd: build-tests $(BUILD)/spoord.service $(BUILD)/spoor-names.service
 	$(Q)BUILD='$(BUILD)' CC='$(CC)' MAKE='$(MAKE)' prove --directives -e tests/run.sh $(wildcard tests/systemd/*.t)
 
 # Needs root: in a tree of Debian 13, made first. Variables are passed on; tests/root.sh takes other releases.
@@ -401,6 +401,8 @@ INSTALLED = $(foreach p,spoor spoorctl,$(BUILD)/$(p):$(bindir)/$(p):755) $(BUILD
 		completions/_$(p):$(zshdir)/_$(p):644) \
 	$(if $(unitdir),$(BUILD)/spoord.service:$(unitdir)/spoord.service:644 \
 		systemd/spoord.socket:$(unitdir)/spoord.socket:644 \
+		$(BUILD)/spoor-names.service:$(unitdir)/spoor-names.service:644 \
+		systemd/spoor-names.timer:$(unitdir)/spoor-names.timer:644 \
 		systemd/spoord.sysusers:$(sysusersdir)/spoor.conf:644 \
 		systemd/spoord.tmpfiles:$(tmpfilesdir)/spoor.conf:644)
 CONF	= '$(DESTDIR)$(sysconfdir)/spoor/spoord.conf'
@@ -408,11 +410,12 @@ CONF	= '$(DESTDIR)$(sysconfdir)/spoor/spoord.conf'
 UNIT_PATH := /etc/systemd/system /usr/local/lib/systemd/system /usr/lib/systemd/system /lib/systemd/system
 
 # Made anew each time: the PREFIX of an install need not be that of the build before it.
-$(BUILD)/spoord.service: systemd/spoord.service.in FORCE
+UNITS	:= $(patsubst systemd/%.in,$(BUILD)/%,$(wildcard systemd/*.service.in))
+$(UNITS): $(BUILD)/%: systemd/%.in FORCE
 	$(Q)mkdir -p $(@D) && sed 's,@bindir@,$(bindir),;s,@sbindir@,$(sbindir),;s,@config@,$(if $(filter /etc,$(sysconfdir)),, -c $(sysconfdir)/spoor/spoord.conf),' $< >$@
 
 # The configuration is the administrator's: one that is there stays.
-install: all $(BUILD)/spoord.service
+install: all $(UNITS)
 	@set -e; for f in $(INSTALLED); do \
 		IFS=:; set -- $$f; unset IFS; \
 		install -D -m $$3 "$$1" '$(DESTDIR)'"$$2"; \
