@@ -18,7 +18,7 @@
 	X(FAILED, "failed", true, true)                                                            \
 	X(NONE, "none", false, false)	 /* it makes no code at run time, as far as is known */    \
 	X(GONE, "gone", false, true)	 /* it has ended, or there was none */                     \
-	X(OTHERS, "others", false, true) /* another user's */
+	X(OTHERS, "others", false, true) /* another user's, or not to be looked into */
 
 enum names_verdict {
 #define X(verdict, word, said, fails) NAMES_##verdict,

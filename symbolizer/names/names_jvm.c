@@ -62,12 +62,17 @@ bool
 names_jvm_forbids(const struct names_process *p)
 {
 	static const char option[] = "-XX:+DisableAttachMechanism";
-	char *argument = names_process_word(p, "cmdline", option);
-	char *more = names_process_word(p, "environ", "JAVA_TOOL_OPTIONS=");
-	const bool is = argument || (more && strstr(more, option));
+	static const char *const variables[] = { "JAVA_TOOL_OPTIONS=", "JDK_JAVA_OPTIONS=",
+						 "_JAVA_OPTIONS=" };
+	char *words = names_process_word(p, "cmdline", option);
+	bool is = words != NULL;
 
-	free(argument);
-	free(more);
+	free(words);
+	for (size_t i = 0; !is && i < sizeof(variables) / sizeof(variables[0]); i++) {
+		words = names_process_word(p, "environ", variables[i]);
+		is = words && strstr(words, option);
+		free(words);
+	}
 	return is;
 }
 

@@ -14,8 +14,8 @@
 #include "symbolizer/names/names_process.h"
 
 /*
- * Do its command line or JAVA_TOOL_OPTIONS forbid to attach? It would print its threads by SIGQUIT. With the caller's
- * rights: an environment is its owner's.
+ * Do its command line, or its variables of options, forbid to attach? By SIGQUIT it would then print its threads, and no
+ * more. With the caller's rights: an environment is its owner's.
  */
 bool names_jvm_forbids(const struct names_process *p);
 

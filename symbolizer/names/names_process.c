@@ -221,7 +221,8 @@ names_process_open(struct names_process *p, pid_t pid, struct names_answer *a)
 		return -1;
 	rc = find_runtime(p);
 	if (rc < 0) {
-		names_answer_say(a, NAMES_FAILED, "its maps cannot be read: %s", strerror(-rc));
+		names_answer_say(a, rc == -EACCES || rc == -EPERM ? NAMES_OTHERS : NAMES_FAILED,
+				 "its maps cannot be read: %s", strerror(-rc));
 		return -1;
 	}
 	name = runtime_name(p->runtime.kind);

@@ -38,7 +38,9 @@ exits 2 "a time that is none" "$SPOOR" names -a --every never
 start libjvm.so jvm
 exits 0 "a JVM is asked" names -p "$pid"
 like "$(cat out)" "^$pid .*runtime.*: named: 2 functions in its /tmp/perf-$pid.map$" "and its names are there"
-is "$(tr '\n' ' ' <"said.$pid")" "$pid quit attach " "by SIGQUIT, with its .attach_pid file"
+is "$(grep -v peer "said.$pid" | tr '\n' ' ')" "$pid quit attach " "by SIGQUIT, with its .attach_pid file"
+nnp=' 0000000000000000 1'
+is "$(grep -c "peer $(id -u) $(id -g)$nnp" "said.$pid")" 1 "by a process without capabilities"
 ok "which is gone again" test ! -e ".attach_pid$pid" -a ! -e "/tmp/.attach_pid$pid"
 exits 0 "it is asked again" names -p "$pid"
 is "$(grep -c quit "said.$pid")" 1 "without another signal"
@@ -52,6 +54,12 @@ start libjvm.so plain
 exits 1 "SIGQUIT that is not caught is not sent" names -p "$pid"
 like "$(cat out)" "SIGQUIT" "which is told"
 ok "the process lives" kill -0 "$pid"
+as_user=(env JAVA_TOOL_OPTIONS="-Xmx1g -XX:+DisableAttachMechanism")
+start libjvm.so deaf
+as_user=()
+exits 0 "a JVM that nobody may attach to is no failure" names -p "$pid"
+like "$(cat out)" "DisableAttachMechanism" "and is told"
+nok "it would have printed its threads" grep -q quit "said.$pid"
 
 # --- hostile ones: one line each, and the good one is served beside them
 hostile=()
@@ -160,7 +168,7 @@ if [ "$(id -u)" -eq 0 ]; then
 	chmod 777 .
 	start libjvm.so jvm
 	exits 0 "root asks another user's" names -p "$pid"
-	is "$(stat -c %u:%g "/tmp/perf-$pid.map")" 65003:65004 "whose map it is"
+	is "$(grep peer "said.$pid")" "peer 65003 65004$nnp" "as that user, without capabilities"
 	cp "$SPOOR" spoor
 	exits 1 "who is not root asks no other's" setpriv --reuid 65005 --regid 65005 --clear-groups ./spoor names -p "$pid"
 	like "$(cat out)" "another user's" "and is told"
@@ -179,6 +187,7 @@ fi
 # In namespaces of its own: its numbers, its /tmp, its root.
 inside() # PROGRAM OBJECT MODE: leaves its number out here in $pid, and what is there of it in $map
 {
+	rm -f said
 	# shellcheck disable=SC2016 # expanded in there
 	background unshare -pm --fork --propagation private bash -c '
 		mkdir -p "$1" && mount --rbind / "$1" && mount -t proc proc "$1/proc" && mount -t tmpfs none "$1/tmp" &&
@@ -192,7 +201,7 @@ if [ "$(id -u)" -eq 0 ] && unshare -pm --fork true 2>/dev/null; then
 	inside runtime libjvm.so jvm
 	exits 0 "a JVM in a container is asked" names -p "$pid"
 	like "$(cat out)" "^$pid .*2 functions in its /tmp/perf-1.map" "by the number that it has in there"
-	is "$(stat -c %u:%g "$map")" 65003:65004 "as its user"
+	like "$(cat said)" "^peer 65003 65004 " "as its user"
 	kill -KILL "$pid"
 	inside python3.14 none.so plain
 	exits 0 "a Python in a container is asked" names -p "$pid"
@@ -201,6 +210,26 @@ if [ "$(id -u)" -eq 0 ] && unshare -pm --fork true 2>/dev/null; then
 	kill -KILL "$pid"
 else
 	skip "not root, or no namespaces here" 6
+fi
+
+# --- all that there are, and again and again
+if unshare -pm --fork true 2>/dev/null; then
+	unshare -pm --fork --mount-proc bash -c '
+		"$1"/runtime "$1"/libjvm.so listening >listening &
+		"$1"/runtime "$1"/libnode.so.108 plain >plain &
+		wait_for() { for _ in {1..200}; do ! eval "$1" || return 0; sleep 0.1; done; }
+		wait_for "grep -q . listening && grep -q . plain"
+		"$SPOOR" names -a >all && "$SPOOR" names -a --json >json
+		"$SPOOR" names -p "$(head -n 1 listening)" --every 1s >every &
+		wait_for "test \$(grep -c named every) -ge 2"' - "$TMP" 2>err
+	is "$(sed 's/^[0-9]* //' all | sort | tr '\n' ';' | sed 's/perf-[0-9]*/perf/')" "$(printf '%s;' \
+		'runtime (Java): named: 2 functions in its /tmp/perf.map' \
+		'runtime (Node.js): cannot be asked while it runs; it takes node --perf-basic-prof at its start')" \
+		"of all those that have a runtime" || diag_file err
+	is "$(jq -c '[.[] | .verdict] | sort' json)" '["cannot","named"]' "as JSON"
+	ok "again and again" test "$(grep -c named every)" -ge 2
+else
+	skip "no namespaces here" 3
 fi
 
 # --- a real JVM, which a recording began to watch before
