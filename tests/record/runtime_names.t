@@ -90,15 +90,26 @@ like "$(line 4)" "is not a socket" "a link in the place of the socket"
 like "$(line 5)" "is not a socket" "a FIFO in its place"
 like "$(grep "^$good " out)" "named: 2 functions" "the good one among them is named"
 nok "no escape sequence comes through" grep -q $'\033' out
-for pid in "${hostile[@]}"; do
-	kill "$pid"
-done
+kill "${hostile[@]}"
 
 start none.so plain
 kill "$pid"
 wait "$pid" 2>/dev/null
 exits 1 "one that is no more" names -p "$pid"
 like "$(cat out)" "^$pid: there is no such process" "is told"
+
+# Of a user whose processes do not answer no more are asked.
+many=()
+for _ in {1..12}; do
+	background ./runtime "$TMP/libjvm.so" silent >>many
+	many+=($!)
+	at_exit "rm -f /tmp/.java_pid$!"
+done
+wait_for 10 eval '[ "$(grep -cx "[0-9]*" many)" -eq 12 ]'
+exits 1 "a dozen that are silent" names --timeout 1s -p "$(IFS=,; echo "${many[*]}")"
+in_range "$(grep -c "not asked: processes of its user" out)" 1 8 "cost others no more than four times the deadline"
+is "$(wc -l <out)" 12 "and each has a line"
+kill "${many[@]}"
 
 # --- .NET
 start libcoreclr.so plain
