@@ -243,6 +243,23 @@ else
 	skip "no namespaces here" 3
 fi
 
+# --- those of a control group, and of the groups in it
+root=$(cgroup_root)
+top=spoor-names-$$
+if [ -n "$root" ] && mkdir -p "$root/$top/inner" 2>/dev/null; then
+	at_exit "rmdir '$root/$top/inner' '$root/$top'"
+	start libnode.so.108 plain
+	echo "$pid" >"$root/$top/inner/cgroup.procs"
+	exits 0 "a control group is asked" names --cgroup "/$top"
+	is "$(cut -d' ' -f1 out)" "$pid" "those that are in it"
+	kill "$pid"
+	wait "$pid" 2>/dev/null
+	wait_for 10 eval '! grep -q . "$root/$top/inner/cgroup.procs"'
+	exits 1 "a group that is not there" names --cgroup "/$top/other"
+else
+	skip "no control group can be made" 3
+fi
+
 # --- a real JVM, which a recording began to watch before
 if command -v java >/dev/null && [ "$(id -u)" -eq 0 ]; then
 	cat >Main.java <<'JAVA'
