@@ -24,7 +24,8 @@ configured_apply(struct configured *k, const struct config *c, struct session_op
 		options->nr_events = 1;
 	}
 	if (session_call_graph_parse(c->call_graph, options) < 0)
-		return session_usage(error, "call_graph = %s: fp, auto[,BYTES], none or dwarf[,BYTES]",
+		return session_usage(error,
+				     "call_graph = %s: fp, auto[,BYTES], none or dwarf[,BYTES]",
 				     c->call_graph);
 	/* It was checked when it was read. */
 	(void)session_build_ids_parse(c->build_ids, &options->build_ids);

@@ -62,7 +62,8 @@ set_call_graph(const struct term *t)
 	struct session_options o = { 0 };
 
 	if (!t->value || session_call_graph_parse(t->value, &o) < 0)
-		return needs(t, "fp, auto, dwarf, lbr or no; stack-size=BYTES goes with auto and dwarf");
+		return needs(
+			t, "fp, auto, dwarf, lbr or no; stack-size=BYTES goes with auto and dwarf");
 	t->s->has_call_graph = true;
 	t->s->call_graph = o.call_graph;
 	return 0;

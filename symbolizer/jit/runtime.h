@@ -18,17 +18,18 @@
  * version it takes the option, and which that is; since which version it can be asked while it runs (0: it cannot);
  * whether functions that it interprets have names then as well, as callers of the interpreter's own.
  *
- * A process with objects of several is of the first: Python in a JVM makes no code, and Java in Python does.
+ * A process with objects of several is of the first: Python in a JVM makes no code, and Java in Python does. OpenJ9 has a
+ * libjvm.so as well, and does not have what is asked of HotSpot's.
  *
  * Sources: java: Compiler.perfmap and DumpPerfMapAtExit, which is a diagnostic option (JDK-8254723). openj9: its
  * manual, -XX:+PerfTool. dotnet: EnablePerfMap of the diagnostics protocol. erlang: BeamAsm. php: zend_jit.h,
  * ZEND_JIT_DEBUG_PERF. ruby: doc/yjit. luajit: lj_trace.c. python: perf_profiling of its manual; PEP 768.
  */
 #define RUNTIMES(X)                                                                                \
+	X(openj9, "OpenJ9", "libj9vm*", "", 0, "java -XX:+PerfTool", 0, false)                     \
 	X(java, "Java", "libjvm.so", "/java-|/jdk-", RUNTIME_VERSION(17, 0),                       \
 	  "java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit", RUNTIME_VERSION(17, 0),    \
 	  false)                                                                                   \
-	X(openj9, "OpenJ9", "libj9vm*", "", 0, "java -XX:+PerfTool", 0, false)                     \
 	X(dotnet, ".NET", "libcoreclr.so", "/Microsoft.NETCore.App/", 0,                           \
 	  "DOTNET_PerfMapEnabled=1", RUNTIME_VERSION(8, 0), false)                                 \
 	X(node, "Node.js", "node|nodejs|node-#|libnode.so*", "", 0, "node --perf-basic-prof", 0,   \

@@ -74,10 +74,13 @@ of_several_the_one_that_makes_code(void **state)
 	const struct runtime java = { RUNTIME_java, 0 };
 	const struct runtime python = { RUNTIME_python, RUNTIME_VERSION(3, 12) };
 	const struct runtime abi = { RUNTIME_python, RUNTIME_VERSION(3, 0) };
-	const struct runtime none = { RUNTIME_none, 0 };
+	const struct runtime none = { RUNTIME_none, 0 }, openj9 = { RUNTIME_openj9, 0 };
 
 	(void)state;
 	assert_int_equal(runtime_prefer(java, python).kind, RUNTIME_java);
+	/* SIGQUIT has it write a dump. */
+	assert_int_equal(runtime_prefer(java, openj9).kind, RUNTIME_openj9);
+	assert_int_equal(runtime_prefer(openj9, java).kind, RUNTIME_openj9);
 	assert_int_equal(runtime_prefer(python, java).kind, RUNTIME_java);
 	assert_int_equal(runtime_prefer(none, python).kind, RUNTIME_python);
 	assert_int_equal(runtime_prefer(python, none).kind, RUNTIME_python);
