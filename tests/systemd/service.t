@@ -12,6 +12,12 @@ install -D -m 755 "$FIXTURES/burn" "$machine/home/load/burn"
 install -m 755 "$FIXTURES/burn" "$machine/home/load/burn-private"
 install -m 755 "$FIXTURES/freeze" "$machine/home/load/freeze"
 chmod 700 "$machine/home/load/burn-private"
+for program in runtime python3.14; do
+	install -D -m 755 "$FIXTURES/runtime" "$machine/opt/$program"
+done
+for object in libjvm.so none.so; do
+	head -c 8192 /dev/zero >"$machine/opt/$object"
+done
 printf '%s\n' 'frequency = 199' 'block_age = 1s' 'segment_age = 5s' >"$machine/etc/spoor/spoord.conf"
 
 archive=$machine/var/lib/spoor
@@ -66,7 +72,7 @@ machine systemd-tmpfiles --create
 machine useradd --create-home load 2>/dev/null
 machine chown -R load: /home/load
 like "$(machine getent passwd spoor)" '^spoor:[^:]*:[1-9]' "sysusers makes the user"
-is "$(machine systemd-analyze verify spoord.service spoord.socket 2>&1)" "" "systemd-analyze verify is silent"
+is "$(machine systemd-analyze verify spoord.service spoord.socket spoor-names.service spoor-names.timer 2>&1)" "" "systemd-analyze verify is silent"
 exposure=$(machine systemd-analyze security --no-pager spoord.service | sed -n 's/.*Overall exposure level[^:]*: \([0-9.]*\).*/\1/p')
 in_range "$exposure" 0.1 2.0 "systemd-analyze security: $exposure"
 
@@ -112,6 +118,21 @@ in_range "$(rows '.comm == "dd" and (.dso | test("kernel"))')" 50 1e9 "kernel fr
 in_range "$(rows '.comm == "dd" and (.dso | test("kernel")) and (.symbol | test("^(0x|\\[unknown)") | not)')" \
 	50 1e9 "with names"
 diag_file report.err 3
+
+# --- spoor names, of its timer ------------------------------------------------------------------
+is "$(machine systemctl is-enabled spoor-names.timer)" disabled "the timer of spoor names is off"
+exposure=$(machine systemd-analyze security --no-pager spoor-names.service | sed -n 's/.*Overall exposure level[^:]*: \([0-9.]*\).*/\1/p')
+in_range "$exposure" 0.1 3.5 "systemd-analyze security: $exposure"
+for unit in jvm:runtime:libjvm.so:no jvm-private:runtime:libjvm.so:yes python:python3.14:none.so:yes; do
+	IFS=: read -r name program object private <<<"$unit"
+	machine systemd-run --quiet --uid=load --unit="$name" --collect -p PrivateTmp="$private" "/opt/$program" "/opt/$object" jvm
+done
+wait_for 20 eval 'machine journalctl -o cat -u python -u jvm -u jvm-private | grep -cx "[0-9]*" | grep -qx 3'
+ok "its service runs" machine systemctl start spoor-names.service
+machine journalctl -o cat -u spoor-names.service >said
+is "$(grep -c ' runtime (Java): named: 2 functions' said)" 2 "it asks JVMs, with a /tmp of their own as well" || diag_file said
+is "$(grep -c ' python3.14 (Python): named: 2 functions' said)" 1 "and a Python in its namespaces"
+machine systemctl stop jvm jvm-private python
 
 # --- what is done to services -----------------------------------------------------------------
 before=$pid
