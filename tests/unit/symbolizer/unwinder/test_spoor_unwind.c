@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The program spoor-unwind as the recorder runs it, with this process as what is sampled. */
+/*
+ * The program spoor-unwind as the recorder runs it, with this process as what is sampled.
+ *
+ * @full
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
