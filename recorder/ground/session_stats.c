@@ -27,8 +27,6 @@ session_stats_add(struct session_stats *to, const struct session_stats *more)
 	to->samples += more->samples;
 	to->records += more->records;
 	to->lost += more->lost;
-	unwind_stops_add(&to->stops, &more->stops);
-	to->unwind_ns += more->unwind_ns;
 	for (size_t i = 0; i < LOSS_CAUSES; i++)
 		to->loss[i] += more->loss[i];
 }

@@ -10,7 +10,6 @@
 #include <stdint.h>
 
 #include "format/block/loss.h"
-#include "format/block/unwind_stops.h"
 
 /* A user whose side-band was left out. */
 struct session_over {
@@ -29,10 +28,8 @@ struct session_stats {
 	uint64_t loss[LOSS_CAUSES]; /* totals since session_open(), by cause */
 	uint64_t sideband_bytes;    /* of file_bytes of all files: of anything but samples */
 	uint64_t objects_bytes;	    /* of files that were stored, as far as is known */
-	uint64_t cpu_ns;	    /* that both threads took, as of a second ago */
-	uint64_t sideband_ns;	    /* of it, with side-band */
-	struct unwind_stops stops;  /* of stacks that were to be unwound */
-	uint64_t unwind_ns;	    /* CPU time that they took in the process that unwinds */
+	uint64_t cpu_ns;      /* that both threads and the unwinder took, as of a second ago */
+	uint64_t sideband_ns; /* of it, with side-band */
 	uint64_t owed_ns; /* once it is over: for how long it has still had more than cpu_share */
 	struct session_over over[SESSION_OVER_MAX]; /* since session_open(), the first ones */
 	size_t nr_over;

@@ -47,7 +47,6 @@ struct unwind_files {
 	struct slots slots; /* by file */
 	struct number aside[ASIDE_MAX];
 	size_t nr_aside, next_aside;
-	uint64_t set_aside;
 	struct siphash_key key;
 	bool connected;
 };
@@ -102,7 +101,6 @@ unwind_files_begin(struct unwind_files *f, uint32_t ended_over)
 		f->aside[f->next_aside] = f->v[ended_over - 1];
 		f->next_aside = (f->next_aside + 1) % ASIDE_MAX;
 		f->nr_aside += f->nr_aside < ASIDE_MAX;
-		f->set_aside++;
 	}
 	/* What it passed on went to the process before. */
 	lose_finder(f, true);
@@ -382,10 +380,4 @@ bool
 unwind_files_full(const struct unwind_files *f)
 {
 	return f->nr + 1 >= UNWIND_FILES_MAX;
-}
-
-uint64_t
-unwind_files_set_aside(const struct unwind_files *f)
-{
-	return f->set_aside;
 }

@@ -45,7 +45,4 @@ int unwind_files_fd(const struct unwind_files *f);
 /* There is no more room for other files: all that is known is to be forgotten, as for another process. */
 bool unwind_files_full(const struct unwind_files *f);
 
-/* How many were set aside, since processes ended over them. */
-uint64_t unwind_files_set_aside(const struct unwind_files *f);
-
 #endif

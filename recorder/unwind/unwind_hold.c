@@ -57,6 +57,7 @@ unwind_hold_unadd(struct unwind_hold *h)
 {
 	const struct held *of = &h->v[h->first + --h->nr];
 
+	/* What it took is given back with the ones before. */
 	if (of->stack_bytes)
 		h->stack_head = of->stack_at;
 }
@@ -83,20 +84,31 @@ unwind_hold_take_stack(struct unwind_hold *h, struct held *of, uint32_t bytes)
 }
 
 void
+unwind_hold_taken(struct unwind_hold *h, uint64_t taken)
+{
+	if (h->blocked > taken)
+		return;
+	h->blocked = 0;
+	h->stack_tail = h->stack_wanted;
+}
+
+void
 unwind_hold_pop(struct unwind_hold *h)
 {
 	const struct held *of = &h->v[h->first];
 
 	if (of->stack_bytes)
-		h->stack_tail = of->stack_at + of->stack_bytes;
+		h->stack_wanted = of->stack_at + of->stack_bytes;
 	if (of->bytes)
 		h->first_byte = of->at + of->bytes;
 	h->first++;
 	h->nr--;
-	if (h->nr > 0)
-		return;
-	h->first = 0;
-	h->first_byte = 0;
-	h->bytes.len = 0;
-	h->stack_tail = h->stack_head;
+	if (h->nr == 0) {
+		h->first = 0;
+		h->first_byte = 0;
+		h->bytes.len = 0;
+		h->stack_wanted = h->stack_head;
+	}
+	if (!h->blocked)
+		h->stack_tail = h->stack_wanted;
 }

@@ -45,6 +45,9 @@ struct unwind_hold {
 	size_t first_byte;
 	uint64_t stacks;		 /* bytes of the memory for stacks */
 	uint64_t stack_head, stack_tail; /* since the beginning */
+	/* Of a sample that left before its walk was done: until the unwinder has taken so much, no stack is given back. */
+	uint64_t blocked;      /* 0: there is none */
+	uint64_t stack_wanted; /* what the tail is then */
 };
 
 /* All zero but for stacks: an empty one. */
@@ -80,6 +83,8 @@ unwind_hold_record(const struct unwind_hold *h, const struct held *of)
 {
 	return span_of(h->bytes.p + of->at, of->bytes);
 }
+/* The unwinder has taken so much, or is gone (UINT64_MAX). */
+void unwind_hold_taken(struct unwind_hold *h, uint64_t taken);
 /* Takes the oldest away. */
 void unwind_hold_pop(struct unwind_hold *h);
 

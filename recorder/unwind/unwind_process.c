@@ -25,6 +25,7 @@
 #endif
 #define AGAIN_NS SECOND_NS /* after the first end; twice as long after each other one */
 #define AGAIN_NS_MAX (UINT64_C(60) * SECOND_NS)
+#define COUNTED_NS_MAX (UINT64_C(60) * SECOND_NS)
 #define WORKED_NS (UINT64_C(10) * SECOND_NS)
 #define STALLED_NS (UINT64_C(5) * SECOND_NS) /* without an entry done */
 #define MEMORY_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
@@ -42,8 +43,8 @@ struct unwind_process {
 	uint64_t after_ns;	  /* not sooner is it started again */
 	uint64_t wait_ns;	  /* that the next one waits */
 	uint64_t taken, moved_ns; /* how far it was, and when it had come so far */
-	uint64_t cpu_before_ns;	  /* of those before this one */
-	uint64_t ended;
+	uint64_t cpu_ns;	  /* of this one, as it is counted already */
+	uint64_t used_ns;	  /* of all of them */
 	struct news news;
 	bool told;
 };
@@ -139,14 +140,24 @@ make_memory(struct unwind_process *p)
 }
 
 static void
+count_cpu(struct unwind_process *p)
+{
+	const uint64_t ns = unwind_ring_cpu_ns(&p->ring);
+
+	/* It cannot have had more than there was. */
+	if (ns > p->cpu_ns && ns - p->cpu_ns < COUNTED_NS_MAX)
+		p->used_ns += ns - p->cpu_ns;
+	p->cpu_ns = ns;
+}
+
+static void
 lose(struct unwind_process *p, uint64_t now_ns)
 {
+	count_cpu(p);
 	p->ended_over = unwind_ring_reading(&p->ring);
-	p->cpu_before_ns += unwind_ring_cpu_ns(&p->ring);
 	helper_close(p->helper);
 	p->helper = NULL;
 	drop_memory(p);
-	p->ended++;
 	/* One that worked for long is no sign that the next one will not. */
 	if (now_ns - p->began_ns > WORKED_NS)
 		p->wait_ns = AGAIN_NS;
@@ -175,7 +186,7 @@ begin(struct unwind_process *p, uint64_t now_ns)
 		return;
 	}
 	p->fresh = true;
-	p->taken = 0;
+	p->taken = p->cpu_ns = 0;
 	p->began_ns = p->moved_ns = now_ns;
 }
 
@@ -214,13 +225,32 @@ unwind_process_ready(struct unwind_process *p, uint64_t now_ns, bool *ret_again,
 		}
 		lose(p, now_ns);
 	}
-	if (!p->helper && now_ns >= p->after_ns)
+	if (p->helper)
+		count_cpu(p);
+	else if (now_ns >= p->after_ns)
 		begin(p, now_ns);
 	*ret_again = p->fresh;
 	*ret_file = p->ended_over;
 	p->fresh = false;
 	p->ended_over = 0;
 	return p->helper != NULL;
+}
+
+void
+unwind_process_restart(struct unwind_process *p, uint64_t now_ns)
+{
+	if (!p->helper)
+		return;
+	lose(p, now_ns);
+	p->ended_over = 0;
+	p->after_ns = now_ns;
+	p->wait_ns = AGAIN_NS;
+}
+
+uint64_t
+unwind_process_used_ns(const struct unwind_process *p)
+{
+	return p->used_ns;
 }
 
 struct unwind_ring *
@@ -244,18 +274,6 @@ unwind_process_knock(struct unwind_process *p)
 
 	/* Where it has no room for it, it has been knocked at. */
 	(void)helper_send(p->helper, &knock, sizeof(knock), NULL, 0);
-}
-
-uint64_t
-unwind_process_cpu_ns(const struct unwind_process *p)
-{
-	return p->cpu_before_ns + (p->helper ? unwind_ring_cpu_ns(&p->ring) : 0);
-}
-
-uint64_t
-unwind_process_ended(const struct unwind_process *p)
-{
-	return p->ended;
 }
 
 bool

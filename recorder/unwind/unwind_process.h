@@ -30,16 +30,16 @@ void unwind_process_free(struct unwind_process *p);
  */
 bool unwind_process_ready(struct unwind_process *p, uint64_t now_ns, bool *ret_again,
 			  uint32_t *ret_file);
+/* Ends it, and another one begins with the next call of unwind_process_ready(). */
+void unwind_process_restart(struct unwind_process *p, uint64_t now_ns);
+/* CPU time of all of them, in ns, as far as they have told. */
+uint64_t unwind_process_used_ns(const struct unwind_process *p);
 /* Of one that is ready. */
 struct unwind_ring *unwind_process_ring(struct unwind_process *p);
 /* Files come from this socket from now on. 0, -errno. */
 int unwind_process_offers(struct unwind_process *p, int socket);
 /* There are entries. */
 void unwind_process_knock(struct unwind_process *p);
-
-/* CPU time of all of them, in ns; and how often one ended or stood still. */
-uint64_t unwind_process_cpu_ns(const struct unwind_process *p);
-uint64_t unwind_process_ended(const struct unwind_process *p);
 
 /* There is no such program, or it refuses to work: for people, once. False: nothing to tell. */
 bool unwind_process_news(struct unwind_process *p, struct news_line *ret);

@@ -238,6 +238,9 @@ set_busy(struct unwinding *u, struct held *h)
 {
 	u->nr_waits -= h->state == HELD_WAITS;
 	u->nr_placed -= h->state == HELD_PLACED;
+	/* Its answer may be written yet, over what would lie there then. */
+	if (h->state == HELD_GIVEN && h->place > u->hold.blocked)
+		u->hold.blocked = h->place;
 	h->state = HELD_READY;
 	u->stops.stacks[UNWIND_BUSY]++;
 }
@@ -250,6 +253,7 @@ begin_again(struct unwinding *u, uint32_t ended_over)
 	for (size_t i = 0; (h = unwind_hold_at(&u->hold, i)); i++)
 		if (h->state != HELD_READY)
 			set_busy(u, h);
+	unwind_hold_taken(&u->hold, UINT64_MAX);
 	memset(u->spaces, 0, sizeof(u->spaces));
 	unwind_files_begin(u->files, ended_over);
 }
@@ -442,11 +446,14 @@ unwinding_step(struct unwinding *u, uint64_t now_ns)
 	uint32_t ended_over;
 	bool again;
 
+	if (unwind_files_full(u->files))
+		unwind_process_restart(u->process, now_ns);
 	u->ready = unwind_process_ready(u->process, now_ns, &again, &ended_over);
 	if (again || !u->ready)
 		begin_again(u, ended_over);
 	if (!u->ready)
 		return;
+	unwind_hold_taken(&u->hold, unwind_ring_taken(unwind_process_ring(u->process)));
 	unwind_files_take(u->files, now_ns);
 	if (u->nr_placed)
 		give_placed(u, now_ns);
@@ -564,9 +571,9 @@ unwinding_stops(const struct unwinding *u)
 }
 
 uint64_t
-unwinding_cpu_ns(const struct unwinding *u)
+unwinding_used_ns(const struct unwinding *u)
 {
-	return unwind_process_cpu_ns(u->process);
+	return unwind_process_used_ns(u->process);
 }
 
 bool

@@ -68,7 +68,9 @@ void unwinding_drain(struct unwinding *u, uint64_t until_ns);
 
 /* What became of the stacks since the beginning. */
 const struct unwind_stops *unwinding_stops(const struct unwinding *u);
-uint64_t unwinding_cpu_ns(const struct unwinding *u);
+
+/* CPU time of the process that unwinds, in ns. */
+uint64_t unwinding_used_ns(const struct unwinding *u);
 
 /* For people; false: nothing. */
 bool unwinding_news(struct unwinding *u, struct news_line *ret);

@@ -35,6 +35,10 @@ share_cpu(struct writer *w, uint64_t now_ns)
 	if (w->taken)
 		w->stats.sideband_ns +=
 			(uint64_t)((double)used * (double)w->taken_sideband / (double)w->taken);
+	if (w->unwinding) {
+		w->stats.cpu_ns += unwinding_used_ns(w->unwinding) - w->unwind_ns;
+		w->unwind_ns = unwinding_used_ns(w->unwinding);
+	}
 	w->shared_ns = now_ns;
 	w->cpu_ns = ns;
 	w->taken = w->taken_sideband = 0;

@@ -13,6 +13,7 @@
 
 #include "format/block/gap.h"
 #include "format/block/rate.h"
+#include "format/block/unwind_stops.h"
 #include "recorder/ground/message.h"
 #include "recorder/ground/news.h"
 #include "recorder/ground/queue.h"
@@ -70,6 +71,7 @@ struct writer {
 	uint64_t resync_after_ns;	      /* not sooner again */
 	struct unwinding *unwinding;	      /* NULL: no stack is to be unwound */
 	struct unwind_stops stops_told;	      /* by files */
+	uint64_t unwind_ns;		      /* CPU time of that, as it is in stats */
 	struct buf unwound;		      /* records on their way from there to the file */
 	struct buf scratch;
 	struct buf aux; /* payload of the AUX block that is being filled; empty: none */

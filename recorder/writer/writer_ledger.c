@@ -294,10 +294,6 @@ writer_publish(struct writer *w)
 	to->sideband_bytes = w->ended_sideband + s.sideband_bytes;
 	to->lost = loss_samples(w->loss);
 	to->objects_bytes = live_stored(w->options.live);
-	if (w->unwinding) {
-		to->stops = *unwinding_stops(w->unwinding);
-		to->unwind_ns = unwinding_cpu_ns(w->unwinding);
-	}
 	to->suspended = w->outage.on;
 	to->refused = writer_refused(w);
 	pthread_mutex_lock(&w->published_lock);

@@ -11,6 +11,7 @@
 #include "recorder/host/host.h"
 #include "recorder/host/task_users.h"
 #include "recorder/live/live.h"
+#include "recorder/unwind/unwinding.h"
 #include "recorder/writer/writer_internal.h"
 
 #define STATE_BYTES (512u << 10)     /* of a block, while more of a scan is to come */
@@ -49,7 +50,8 @@ take_news(struct writer *w)
 
 	if (unanswered)
 		writer_count(w, UINT32_MAX, LOSS_UNANSWERED, unanswered);
-	while (live_news(w->options.live, &line)) {
+	while (live_news(w->options.live, &line) ||
+	       (w->unwinding && unwinding_news(w->unwinding, &line))) {
 		news_put(&w->news, line.uid, line.text);
 		r = r < 0 ? r : writer_note(w, line.text);
 	}
