@@ -210,6 +210,39 @@ test_fork_copies(void **state)
 	task_model_free(m);
 }
 
+/* The same number: the same maps. */
+static void
+test_versions(void **state)
+{
+	static const struct step steps[] = {
+		{ 'C', 1, 10, 10, .name = "shell" },
+		{ 'M', 2, 10, 10, .start = 0x1000, .len = 0x3000, .name = "/sh" },
+		{ 'F', 3, 20, 20, 10, .ptid = 10 },
+	};
+	static const struct step again = { 'M',		 4, 20, 20, .start = 0x1000, .len = 0x3000,
+					   .name = "/sh" };
+	static const struct step cut = { 'M',	       5, 20, 20, .start = 0x2000, .len = 0x1000,
+					 .name = "/so" };
+	static const struct step exec = { 'X', 6, 10, 10, .name = "other" };
+	struct task_model *m = REPLAY(steps);
+	const uint64_t first = task_model_maps_version(m, 10);
+	uint64_t child;
+
+	assert_true(first != 0);
+	assert_true(task_model_maps_version(m, 20) == first);
+	assert_true(task_model_maps_version(m, 99) == 0);
+	apply_step(m, &again);
+	assert_true(task_model_maps_version(m, 20) == first);
+	apply_step(m, &cut);
+	child = task_model_maps_version(m, 20);
+	assert_true(child != first && child != 0);
+	assert_true(task_model_maps_version(m, 10) == first);
+	apply_step(m, &exec);
+	assert_true(task_model_maps_version(m, 10) == 0);
+	assert_true(task_model_maps_version(m, 20) == child);
+	task_model_free(m);
+}
+
 static void
 test_exec_clears(void **state)
 {
@@ -1537,6 +1570,7 @@ main(void)
 		cmocka_unit_test(test_threads_share),
 		cmocka_unit_test(test_pid_zero),
 		cmocka_unit_test(test_fork_copies),
+		cmocka_unit_test(test_versions),
 		cmocka_unit_test(test_exec_clears),
 		cmocka_unit_test(test_overlaps),
 		cmocka_unit_test(test_pid_reuse),
