@@ -69,14 +69,20 @@ static void __attribute__((noreturn)) refused(void)
 	_exit(DWARF_SANDBOX_REFUSED);
 }
 
-/* A lower hard limit stands. */
+/*
+ * A lower hard limit stands. for_ever: of a process that a service started; where that may set no limits (systemd's
+ * ~@resources), the memory of its control group bounds it.
+ */
 static void
-limit(int what, uint64_t soft, uint64_t hard)
+limit(bool for_ever, int what, uint64_t soft, uint64_t hard)
 {
 	struct rlimit r;
 
-	if (getrlimit(what, &r) != 0)
+	if (getrlimit(what, &r) != 0) {
+		if (for_ever && errno == EPERM)
+			return;
 		refused();
+	}
 	r.rlim_max = hard < r.rlim_max ? hard : r.rlim_max;
 	r.rlim_cur = soft < r.rlim_max ? soft : r.rlim_max;
 	if (setrlimit(what, &r) != 0)
@@ -199,16 +205,18 @@ go_first(void)
 void
 dwarf_sandbox_enter(pid_t parent, uint64_t memory_max, unsigned int cpu_s)
 {
+	const bool for_ever = cpu_s == 0;
+
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(1);
 	go_first(); /* its file is root's once it cannot be dumped */
 	if (prctl(PR_SET_DUMPABLE, 0) != 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
 		refused();
-	limit(RLIMIT_CORE, 0, 0);
+	limit(for_ever, RLIMIT_CORE, 0, 0);
 	/* At the hard limit it would be SIGKILL, which tells nothing. */
-	if (cpu_s > 0)
-		limit(RLIMIT_CPU, cpu_s, cpu_s + 1);
-	limit(RLIMIT_DATA, data_bytes() + memory_max, data_bytes() + memory_max);
+	if (!for_ever)
+		limit(for_ever, RLIMIT_CPU, cpu_s, cpu_s + 1);
+	limit(for_ever, RLIMIT_DATA, data_bytes() + memory_max, data_bytes() + memory_max);
 	filter_system_calls();
 }

@@ -13,7 +13,7 @@
 
 /*
  * Of the calling process, for the rest of its life: memory_max bytes of data beside what it has,
- * cpu_s seconds (0: as many as it had), no core file; it ends when parent does, and before all others where the machine has no memory left. A
+ * cpu_s seconds (0: as many as it had, and limits only where it may set them), no core file; it ends when parent does, and before all others where the machine has no memory left. A
  * system call that it must not make fails with EPERM; stat is by descriptor alone, and of clocks that are system calls there is the CPU time of the process. Where the kernel, or what the process is
  * in, refuses any of it, the process exits with DWARF_SANDBOX_REFUSED. CPUs that the filter does not know have the limits
  * alone.

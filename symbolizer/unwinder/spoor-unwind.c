@@ -18,6 +18,7 @@
 
 #define EXIT_REFUSED 2
 #define MEMORY_MAX (UINT64_C(64) << 20)
+#define DESCRIPTORS_LEAST 1024 /* the soft limit that Linux begins with */
 #define OTHER_DESCRIPTORS 32   /* beside those of files */
 #define TELLS_EVERY 64	       /* entries */
 #define LARGE_BYTES (64 << 10) /* what is larger goes back to the system when it is freed */
@@ -45,7 +46,7 @@ read_arguments(int argc, char **argv)
 	return EXIT_REFUSED;
 }
 
-/* How many of files there may be. */
+/* How many of files there may be. Where it may not ask (systemd's ~@resources), what any process has. */
 static size_t
 descriptors(void)
 {
@@ -53,7 +54,7 @@ descriptors(void)
 	struct rlimit r;
 
 	if (getrlimit(RLIMIT_NOFILE, &r) < 0)
-		return 0;
+		return DESCRIPTORS_LEAST - OTHER_DESCRIPTORS;
 	r.rlim_max = r.rlim_max < wanted ? r.rlim_max : wanted;
 	r.rlim_cur = r.rlim_max;
 	if (setrlimit(RLIMIT_NOFILE, &r) < 0 || r.rlim_cur <= OTHER_DESCRIPTORS)

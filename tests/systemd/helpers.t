@@ -12,7 +12,7 @@ for program in burn jit; do
 	install -D -m 755 "$FIXTURES/$program" "$machine/home/load/$program"
 done
 # The system lies on an overlay, so that all that runs is copied: there has to be room for it.
-printf '%s\n' 'frequency = 199' 'block_age = 1s' 'segment_age = 5min' 'cpu_budget = 0' 'max_use = 256M' 'objects_share = 50%' \
+printf '%s\n' 'frequency = 199' 'block_age = 1s' 'segment_age = 5min' 'cpu_budget = 0' 'call_graph = auto' 'max_use = 256M' 'objects_share = 50%' \
 	'keep_free = 0' >"$machine/etc/spoor/spoord.conf"
 
 # Of each helper: permitted, effective, ambient, no_new_privs.
@@ -78,6 +78,17 @@ ok "a copy of a file in a /tmp of its own" wait_for 60 copy_of "$build_id"
 ok "the worker that finds files has three capabilities" has_helper "$files $files $none 1"
 ok "the one that reads names of JIT code two" has_helper "$jit $jit $none 1"
 ok "and the one that copies files none" has_helper "$none $none $none 1"
+
+# The process that unwinds: without capabilities, under its filter, and it does its work.
+# shellcheck disable=SC2016 # expanded in there
+unwinder=$(machine sh -c 'sed -n "s/^\(CapPrm\|CapEff\|CapAmb\|NoNewPrivs\|Seccomp\):[[:space:]]*//p" \
+	"/proc/$(pgrep -x -n spoor-unwind)/status" | paste -sd" "')
+is "$unwinder" "$none $none $none 1 2" "spoor-unwind has no capability, and a filter"
+walked()
+{
+	report --children | jq -e '.unwound.end > 50'
+}
+ok "stacks are unwound while they are recorded" wait_for 30 walked || diag "$(report --children | jq -c .unwound)"
 is "$(helpers | sort -u)" "$(printf '%s\n' "$none $none $none 1" "$jit $jit $none 1" "$files $files $none 1")" \
 	"no helper has others"
 unlike "$(journal)" 'cannot start a helper' "none had to be refused"
