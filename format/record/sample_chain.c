@@ -74,8 +74,10 @@ sample_chain_put(const struct perf_record *r, const uint64_t *user, size_t nr, s
 		rest = copy.p + copy.len;
 	}
 	buf_append(out, rest, (size_t)(end - rest));
-	if (buf_failed(out))
+	if (buf_failed(out)) {
+		out->len = at;
 		return -FMT_E_NOMEM;
+	}
 	size = out->len - at;
 	if (size > UINT16_MAX) {
 		out->len = at;

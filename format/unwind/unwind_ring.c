@@ -44,6 +44,12 @@ unwind_ring_taken(const struct unwind_ring *r)
 	return taken <= r->head ? taken : 0;
 }
 
+uint64_t
+unwind_ring_room(const struct unwind_ring *r)
+{
+	return r->bytes - (r->head - unwind_ring_taken(r));
+}
+
 void *
 unwind_ring_reserve(struct unwind_ring *r, enum unwind_kind kind, size_t bytes)
 {
@@ -86,6 +92,8 @@ unwind_ring_answer(const struct unwind_ring *r, uint64_t at, size_t bytes, uint6
 	if (bytes < sizeof(a))
 		return UNWIND_BUSY;
 	memcpy(&a, r->stacks + at, sizeof(a));
+	if (a.stop == UNWIND_NO_SPACE)
+		return UNWIND_NO_SPACE;
 	if (a.stop >= UNWIND_BUSY || a.nr > (bytes - sizeof(a)) / sizeof(*ret))
 		return UNWIND_BUSY;
 	nr = a.nr < cap ? a.nr : cap;

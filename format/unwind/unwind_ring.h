@@ -46,6 +46,9 @@ struct unwind_offer {
 	uint32_t maj, min;
 };
 
+#define UNWIND_NO_SPACE                                                                            \
+	UNWIND_STOPS_NR /* of an answer: the space is not known, and to be given again */
+
 enum unwind_kind {
 	UNWIND_PAD,   /* nothing, up to the end of the memory */
 	UNWIND_FILE,  /* what the number of a file means from here on */
@@ -125,6 +128,8 @@ bool unwind_ring_init(struct unwind_ring *r, void *memory, size_t bytes);
 
 /* --- the recorder --- */
 
+/* Bytes that are free now. */
+uint64_t unwind_ring_room(const struct unwind_ring *r);
 /* Room for an entry of so many bytes, kind and bytes filled in; NULL: there is none now. */
 void *unwind_ring_reserve(struct unwind_ring *r, enum unwind_kind kind, size_t bytes);
 /* The unwinder may take what was reserved last. When that is done, so many bytes are taken. */

@@ -146,7 +146,7 @@ bool live_due(const struct live *l, uint64_t complete_ns);
  */
 int live_before_close(struct live *l, struct recording_writer *w, struct fmt_where *where);
 
-/* Before the model applies a record in a live_pass(), this is told of its time; one alone. */
+/* Called with the time of each record before live_pass() applies it to the model; there is one callback. */
 typedef void live_reach_fn(void *arg, uint64_t time_ns);
 void live_on_reach(struct live *l, live_reach_fn *fn, void *arg);
 /* The model has all records before this time, as far as they came. */

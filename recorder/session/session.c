@@ -275,6 +275,9 @@ opened_attrs(const struct session *s, struct event_attr **ret)
 		struct perf_event_attr attr = s->plan.defs[i].attr;
 		struct span raw = span_of(&attr, attr.size);
 
+		/* The stack of an event with call graph dwarf is recorded. */
+		if (!s->plan.defs[i].unwind_bytes)
+			continue;
 		event_def_copy_stack(&s->plan.defs[i], &attr);
 		(void)event_attr_parse(&raw, &all[i]);
 	}

@@ -11,6 +11,7 @@
 
 #include "format/bytes/siphash.h"
 #include "format/bytes/slots.h"
+#include "format/bytes/time_text.h"
 #include "recorder/helper/helper_objects.h"
 #include "recorder/helper/helper_serve.h"
 #include "recorder/host/host.h"
@@ -18,17 +19,25 @@
 
 #define ASKED_MAX 1024
 #define ASIDE_MAX 64
+#define ASIDE_TRIES 2 /* how often processes ended over a file that is not given again */
 #define TRIES 3
+#define TRIES_NS (UINT64_C(60) * SECOND_NS) /* after which a file is asked for again */
+#define UNMET_NS (UINT64_C(5) * SECOND_NS)
+#define USER_FILES_MAX (UNWIND_FILES_MAX / 4)
 #define OFFERS_BYTES (1 << 20)
 #define A_FILE "a file that it has mapped"
 
 /* By number, less one. */
 struct number {
-	uint64_t file; /* which one it is: see file_of() */
+	uint64_t file;	/* which one it is: see file_of() */
+	uint64_t whose; /* path and user, as the finder tells apart what it passed on */
 	struct buildid id;
-	uint32_t pid;	/* through which it was passed on; 0: it was not */
-	uint32_t tries; /* how often it was asked for */
-	bool waits;	/* for an answer */
+	uint32_t pid; /* through which it was passed on; 0: it was not */
+	uint32_t uid; /* of the first process that had it mapped */
+	uint32_t tries; /* how often it was asked for; of one aside: how often a process ended over it */
+	uint64_t tried_ns;
+	bool waits; /* for an answer */
+	bool given; /* the process knows it */
 };
 
 struct question {
@@ -47,6 +56,9 @@ struct unwind_files {
 	struct slots slots; /* by file */
 	struct number aside[ASIDE_MAX];
 	size_t nr_aside, next_aside;
+	size_t nr_ungiven; /* that were passed on, and are not given, for want of room in the ring */
+	uint64_t unmet, unmet_ns; /* see unwind_files_unmet() */
+	bool any_unmet;		  /* since then */
 	struct siphash_key key;
 	bool connected;
 };
@@ -64,23 +76,38 @@ unwind_files_new(struct helper_pool *pool, struct unwind_process *process)
 	return f;
 }
 
-/* The finder is gone, and with it the answers to what it was asked. */
+/* The oldest question has no answer. */
 static void
-lose_finder(struct unwind_files *f, bool at_once)
+drop_oldest(struct unwind_files *f)
 {
-	while (f->finder.nr > 0) {
-		struct question *q = &f->asked[live_worker_take(&f->finder)];
+	struct question *q = &f->asked[live_worker_take(&f->finder)];
 
-		free((char *)(uintptr_t)q->map.path);
-		q->map.path = NULL;
-		f->nr_answered++;
-		if (q->number <= f->nr)
-			f->v[q->number - 1].waits = false;
-	}
+	free((char *)(uintptr_t)q->map.path);
+	q->map.path = NULL;
+	f->nr_answered++;
+	f->any_unmet = true;
+	if (q->number <= f->nr)
+		f->v[q->number - 1].waits = false;
+}
+
+/* drop: it ended, or stood still, over the question that it was at. Another one is asked for all else. */
+static void
+lose_finder(struct unwind_files *f, bool at_once, bool drop)
+{
+	if (drop && f->nr_sent > 0)
+		drop_oldest(f);
 	helper_close(f->finder.helper);
 	live_worker_lost(&f->finder, at_once);
 	f->connected = false;
 	f->nr_sent = 0;
+}
+
+static void
+drop_all(struct unwind_files *f)
+{
+	while (f->finder.nr > 0)
+		drop_oldest(f);
+	lose_finder(f, true, false);
 }
 
 void
@@ -88,23 +115,35 @@ unwind_files_free(struct unwind_files *f)
 {
 	if (!f)
 		return;
-	lose_finder(f, false);
+	drop_all(f);
 	slots_done(&f->slots);
 	free(f->v);
 	free(f);
 }
 
+/* Once is no proof: whoever kills a process at random finds it at some file. */
+static void
+set_aside(struct unwind_files *f, const struct number *n)
+{
+	for (size_t i = 0; i < f->nr_aside; i++)
+		if (f->aside[i].file == n->file && buildid_cmp(&f->aside[i].id, &n->id) == 0) {
+			f->aside[i].tries++;
+			return;
+		}
+	f->aside[f->next_aside] = *n;
+	f->aside[f->next_aside].tries = 1;
+	f->next_aside = (f->next_aside + 1) % ASIDE_MAX;
+	f->nr_aside += f->nr_aside < ASIDE_MAX;
+}
+
 void
 unwind_files_begin(struct unwind_files *f, uint32_t ended_over)
 {
-	if (ended_over > 0 && ended_over <= f->nr) {
-		f->aside[f->next_aside] = f->v[ended_over - 1];
-		f->next_aside = (f->next_aside + 1) % ASIDE_MAX;
-		f->nr_aside += f->nr_aside < ASIDE_MAX;
-	}
-	/* What it passed on went to the process before. */
-	lose_finder(f, true);
-	f->nr = 0;
+	if (ended_over > 0 && ended_over <= f->nr)
+		set_aside(f, &f->v[ended_over - 1]);
+	/* What the finder passed on went to the process before. */
+	drop_all(f);
+	f->nr = f->nr_ungiven = 0;
 	slots_done(&f->slots);
 	f->slots = (struct slots){ 0 };
 }
@@ -170,7 +209,7 @@ send_asked(struct unwind_files *f)
 			f->finder.heard_ns = now_ns;
 	}
 	if (r < 0 && r != -EAGAIN)
-		lose_finder(f, false);
+		lose_finder(f, false, true);
 }
 
 /* Takes the question over. False: there is no room. */
@@ -209,10 +248,13 @@ ask_for(struct unwind_files *f, size_t index, const struct task_map *map,
 	const struct unwind_mapper *who)
 {
 	const struct map_object *o = map->object;
+	const uint64_t now_ns = host_now_ns();
 	struct question q = { .uid = who->uid, .number = (uint32_t)index + 1 };
+	struct number *n = &f->v[index];
 
-	if (f->v[index].waits || f->v[index].pid || f->v[index].tries >= TRIES)
+	if (n->waits || n->pid || (n->tries >= TRIES && now_ns - n->tried_ns < TRIES_NS))
 		return true;
+	n->tries = n->tries < TRIES ? n->tries : 0;
 	q.map = (struct buildid_map){ .pid = (pid_t)who->pid,
 				      .start = map->start,
 				      .end = map->end,
@@ -224,13 +266,37 @@ ask_for(struct unwind_files *f, size_t index, const struct task_map *map,
 				      .path = strdup(o->path) };
 	if (!o->ino)
 		q.map.known_id = o->build_id;
+	/* Before: the answer may be lost at once. */
+	n->waits = true;
+	n->tried_ns = now_ns;
 	if (q.map.path && ask(f, &q)) {
-		f->v[index].waits = true;
-		f->v[index].tries++;
+		n->tries++;
 		return true;
 	}
+	n->waits = false;
 	free((char *)(uintptr_t)q.map.path);
 	return false;
+}
+
+static uint64_t
+whose_of(const struct unwind_files *f, const char *path, uint32_t uid)
+{
+	return siphash(&f->key, path, strlen(path)) ^ siphash(&f->key, &uid, sizeof(uid));
+}
+
+/* Has a user other than root all the numbers that he may have, and this file none yet? */
+static bool
+has_too_many(const struct unwind_files *f, const struct number *new)
+{
+	size_t nr = 0;
+
+	if (new->uid == 0 || f->nr < USER_FILES_MAX ||
+	    slots_find(&f->slots, (uint32_t)slots_mix(0, new->file), same_file, f, new) !=
+		    SLOTS_NONE)
+		return false;
+	for (size_t i = 0; i < f->nr; i++)
+		nr += f->v[i].uid == new->uid;
+	return nr >= USER_FILES_MAX;
 }
 
 uint32_t
@@ -238,11 +304,11 @@ unwind_files_number(struct unwind_files *f, const struct task_map *map,
 		    const struct unwind_mapper *who, bool *ret_incomplete)
 {
 	const struct map_object *o = map->object;
-	const struct number new = { .file = file_of(f, o, who->uid) };
+	const struct number new = { .file = file_of(f, o, who->uid), .uid = who->uid };
 	uint32_t index;
 
 	if (map_object_anonymous(o->path) || o->path[0] != '/' || (!o->ino && !o->build_id.size) ||
-	    f->nr + 1 >= UNWIND_FILES_MAX)
+	    f->nr + 1 >= UNWIND_FILES_MAX || has_too_many(f, &new))
 		return 0;
 	if (slots_keep(&f->slots, (uint32_t)slots_mix(0, new.file), same_file, f, &new, f->v, f->nr,
 		       f->cap, &index) != 0)
@@ -269,17 +335,22 @@ static bool
 is_aside(const struct unwind_files *f, const struct number *n)
 {
 	for (size_t i = 0; i < f->nr_aside; i++)
-		if (f->aside[i].file == n->file && buildid_cmp(&f->aside[i].id, &n->id) == 0)
+		if (f->aside[i].tries >= ASIDE_TRIES && f->aside[i].file == n->file &&
+		    buildid_cmp(&f->aside[i].id, &n->id) == 0)
 			return true;
 	return false;
 }
 
-/* Through which process this build was passed on before, under whatever number; 0: it was not. */
+/*
+ * Through which process a file of this build, path and user was passed on before; 0: none was. Not of another user's: he
+ * could give his file the id of another one.
+ */
 static uint32_t
 passed_before(const struct unwind_files *f, const struct number *n)
 {
 	for (size_t i = 0; i < f->nr; i++)
-		if (f->v[i].pid && buildid_cmp(&f->v[i].id, &n->id) == 0)
+		if (f->v[i].pid && f->v[i].whose == n->whose &&
+		    buildid_cmp(&f->v[i].id, &n->id) == 0)
 			return f->v[i].pid;
 	return 0;
 }
@@ -309,18 +380,35 @@ take_answer(struct unwind_files *f, const struct question *q, const struct helpe
 
 	n->waits = false;
 	/* It reads files of others. */
-	if (found->rc < 0 || !id->size || id->size > BUILDID_MAX)
+	if (found->rc < 0 || !id->size || id->size > BUILDID_MAX) {
+		f->any_unmet = true;
 		return;
+	}
 	n->id = buildid_of((enum buildid_kind)id->kind, id->bytes, id->size);
+	n->whose = whose_of(f, q->map.path, q->uid);
 	if (is_aside(f, n))
 		return;
 	if (found->offered == OFFER_PASSED)
 		n->pid = (uint32_t)q->map.pid;
 	else if (found->offered == OFFER_NONE)
 		n->pid = passed_before(f, n);
-	/* Without room it is asked for again. */
-	if (n->pid && !give(f, q->number))
-		n->pid = 0;
+	f->any_unmet |= !n->pid;
+	n->given = n->pid && give(f, q->number);
+	f->nr_ungiven += n->pid && !n->given;
+}
+
+/* Those for which the ring had no room. */
+static void
+give_rest(struct unwind_files *f)
+{
+	for (uint32_t i = 0; f->nr_ungiven > 0 && i < f->nr; i++) {
+		if (!f->v[i].pid || f->v[i].given)
+			continue;
+		if (!give(f, i + 1))
+			return;
+		f->v[i].given = true;
+		f->nr_ungiven--;
+	}
 }
 
 /* What it was at took too long: it is left behind. */
@@ -332,7 +420,7 @@ leave_finder(struct unwind_files *f)
 	helper_pool_abandon(f->finder.pool, f->finder.helper, q->map.pid, q->uid,
 			    q->uid == 0 ? shunned_device(q->map.maj, q->map.min) : 0, A_FILE);
 	f->finder.helper = NULL;
-	lose_finder(f, true);
+	lose_finder(f, true, true);
 }
 
 void
@@ -341,6 +429,12 @@ unwind_files_take(struct unwind_files *f, uint64_t now_ns)
 	struct helper_found found;
 	ssize_t n = 0;
 
+	give_rest(f);
+	if (f->any_unmet && now_ns > f->unmet_ns + UNMET_NS) {
+		f->any_unmet = false;
+		f->unmet_ns = now_ns;
+		f->unmet++;
+	}
 	while (f->nr_sent > 0 &&
 	       (n = helper_receive(f->finder.helper, &found, sizeof(found))) > 0) {
 		struct question *q;
@@ -363,7 +457,7 @@ unwind_files_take(struct unwind_files *f, uint64_t now_ns)
 			break;
 	}
 	if (n < 0)
-		lose_finder(f, n == -ETIME);
+		lose_finder(f, n == -ETIME, n != -ETIME);
 	else if (f->nr_sent > 0 &&
 		 helper_pool_overdue(f->finder.helper, f->finder.heard_ns, now_ns))
 		leave_finder(f);
@@ -374,6 +468,12 @@ int
 unwind_files_fd(const struct unwind_files *f)
 {
 	return f->nr_sent > 0 ? helper_fd(f->finder.helper) : -1;
+}
+
+uint64_t
+unwind_files_unmet(const struct unwind_files *f)
+{
+	return f->unmet;
 }
 
 bool

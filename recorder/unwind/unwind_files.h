@@ -20,7 +20,10 @@ struct unwind_files;
 struct unwind_files *unwind_files_new(struct helper_pool *pool, struct unwind_process *process);
 void unwind_files_free(struct unwind_files *f);
 
-/* Another process begins, which knows none of them. One that the last one ended over (0: none) is not given again. */
+/*
+ * Another process begins, which knows none of them. ended_over: the number of the file at which the last one ended (0:
+ * none); at the second time it is not passed on again.
+ */
 void unwind_files_begin(struct unwind_files *f, uint32_t ended_over);
 
 /*
@@ -42,6 +45,8 @@ uint64_t unwind_files_answered(const struct unwind_files *f);
 void unwind_files_take(struct unwind_files *f, uint64_t now_ns);
 /* Polls readable when there is an answer; -1: none is to come. */
 int unwind_files_fd(const struct unwind_files *f);
+/* Changes, at most every five seconds, when files could not be had: another process may have them mapped. */
+uint64_t unwind_files_unmet(const struct unwind_files *f);
 /* There is no more room for other files: all that is known is to be forgotten, as for another process. */
 bool unwind_files_full(const struct unwind_files *f);
 

@@ -57,7 +57,7 @@ unwind_hold_unadd(struct unwind_hold *h)
 {
 	const struct held *of = &h->v[h->first + --h->nr];
 
-	/* What it took is given back with the ones before. */
+	/* The padding that was skipped before it is freed with the stacks before it. */
 	if (of->stack_bytes)
 		h->stack_head = of->stack_at;
 }

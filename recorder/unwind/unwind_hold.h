@@ -26,7 +26,6 @@ enum held_state {
 
 struct held {
 	enum held_state state;
-	uint32_t event;
 	uint64_t time_ns;  /* of the sample; or of a pass */
 	uint64_t since_ns; /* when it came */
 	size_t at;	   /* of its bytes */
@@ -45,7 +44,7 @@ struct unwind_hold {
 	size_t first_byte;
 	uint64_t stacks;		 /* bytes of the memory for stacks */
 	uint64_t stack_head, stack_tail; /* since the beginning */
-	/* Of a sample that left before its walk was done: until the unwinder has taken so much, no stack is given back. */
+	/* A sample left while its walk was still in the ring: no memory of stacks is reused until the unwinder is past this. */
 	uint64_t blocked;      /* 0: there is none */
 	uint64_t stack_wanted; /* what the tail is then */
 };

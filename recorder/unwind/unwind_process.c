@@ -28,12 +28,14 @@
 #define COUNTED_NS_MAX (UINT64_C(60) * SECOND_NS)
 #define WORKED_NS (UINT64_C(10) * SECOND_NS)
 #define STALLED_NS (UINT64_C(5) * SECOND_NS) /* without an entry done */
+#define STARVED_NS (UINT64_C(15) * SECOND_NS)
 #define MEMORY_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
 struct unwind_process {
 	struct helper_pool *pool;
 	struct unwind_start start;
 	struct helper *helper; /* NULL: there is none */
+	bool heard;	       /* it has said that it is there */
 	struct unwind_ring ring;
 	void *memory;
 	size_t bytes;
@@ -42,6 +44,7 @@ struct unwind_process {
 	uint64_t began_ns;
 	uint64_t after_ns;	  /* not sooner is it started again */
 	uint64_t wait_ns;	  /* that the next one waits */
+	uint64_t head;		  /* of the ring, at the last look */
 	uint64_t taken, moved_ns; /* how far it was, and when it had come so far */
 	uint64_t cpu_ns;	  /* of this one, as it is counted already */
 	uint64_t used_ns;	  /* of all of them */
@@ -61,7 +64,7 @@ execute(int fd)
 	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);
 	char *slash;
 
-	/* helper.c has it there. Whom not to touch is said to any worker first; this one touches nobody. */
+	/* helper.c has it there. Every worker is first sent the list of processes to avoid; this one drops it. */
 	if (fd != UNWIND_SOCKET || fcntl(fd, F_SETFD, 0) < 0 ||
 	    helper_take(fd, &shun, sizeof(shun)) <= 0)
 		return;
@@ -144,8 +147,10 @@ count_cpu(struct unwind_process *p)
 {
 	const uint64_t ns = unwind_ring_cpu_ns(&p->ring);
 
-	/* It cannot have had more than there was. */
-	if (ns > p->cpu_ns && ns - p->cpu_ns < COUNTED_NS_MAX)
+	/* What it tells only grows, and not by more than there was. */
+	if (ns <= p->cpu_ns)
+		return;
+	if (ns - p->cpu_ns < COUNTED_NS_MAX)
 		p->used_ns += ns - p->cpu_ns;
 	p->cpu_ns = ns;
 }
@@ -158,8 +163,8 @@ lose(struct unwind_process *p, uint64_t now_ns)
 	helper_close(p->helper);
 	p->helper = NULL;
 	drop_memory(p);
-	/* One that worked for long is no sign that the next one will not. */
-	if (now_ns - p->began_ns > WORKED_NS)
+	/* It ran for long before it ended: the next wait is short again. */
+	if (now_ns > p->began_ns + WORKED_NS)
 		p->wait_ns = AGAIN_NS;
 	p->after_ns = now_ns + p->wait_ns;
 	p->wait_ns = p->wait_ns * 2 < AGAIN_NS_MAX ? p->wait_ns * 2 : AGAIN_NS_MAX;
@@ -186,31 +191,43 @@ begin(struct unwind_process *p, uint64_t now_ns)
 		return;
 	}
 	p->fresh = true;
-	p->taken = p->cpu_ns = 0;
+	p->taken = p->head = p->cpu_ns = 0;
+	p->heard = false;
 	p->began_ns = p->moved_ns = now_ns;
 }
 
-/* It says nothing on its socket but that it is there; what comes of it is its end. */
+/*
+ * The worker's first word comes before the program's start. After that nothing is listened to: what comes of the process is
+ * its end.
+ */
 static bool
 has_ended(struct unwind_process *p)
 {
+	struct pollfd s = { .fd = helper_fd(p->helper), .events = POLLIN };
 	char rest[16];
 
+	if (poll(&s, 1, 0) <= 0)
+		return false;
+	if (p->heard)
+		return true;
+	p->heard = true;
 	return helper_receive(p->helper, rest, sizeof(rest)) != 0;
 }
 
-/* Has it had something to do for long, and done nothing of it? */
+/* Has it had something to do for long, and done nothing of it? One that waits for a CPU has more time. */
 static bool
 stands_still(struct unwind_process *p, uint64_t now_ns)
 {
 	const uint64_t taken = unwind_ring_taken(&p->ring);
+	const bool moved = taken != p->taken || taken == p->head;
 
-	if (taken != p->taken || taken == p->ring.head) {
+	if (moved || now_ns < p->moved_ns) {
 		p->taken = taken;
 		p->moved_ns = now_ns;
 	}
+	p->head = p->ring.head;
 	return now_ns - p->moved_ns > STALLED_NS &&
-		helper_pool_overdue(p->helper, p->moved_ns, now_ns);
+		(helper_sleeps(p->helper) || now_ns - p->moved_ns > STARVED_NS);
 }
 
 bool
@@ -243,8 +260,8 @@ unwind_process_restart(struct unwind_process *p, uint64_t now_ns)
 		return;
 	lose(p, now_ns);
 	p->ended_over = 0;
-	p->after_ns = now_ns;
 	p->wait_ns = AGAIN_NS;
+	p->after_ns = now_ns + AGAIN_NS;
 }
 
 uint64_t

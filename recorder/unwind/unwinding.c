@@ -23,14 +23,17 @@
 
 #define LATE_NS (UINT64_C(3) * SECOND_NS) /* that a sample may wait */
 #define FILES_NS (SECOND_NS / 2 * 3)	  /* of which for files */
-#define SPACE_MAPS_MAX 8192u		  /* so that a space fits the ring */
-#define OUT_BYTES (64u << 10)		  /* that are given at once */
+#define SPACE_WAYS 8
+#define SPACE_MAPS_MAX 4096u  /* so that a space fits the ring */
+#define OUT_BYTES (64u << 10) /* that are given at once */
 #define DRAIN_MS 1
 
 /* An address space as the process has it. */
 struct space {
 	uint64_t version; /* of the model's; 0: none */
 	uint64_t asked;	  /* files, up to those of this one */
+	uint64_t unmet;	  /* as of unwind_files_unmet(), when it was given */
+	uint32_t placed; /* samples that are PLACED in it: until they are given it stays as it is */
 };
 
 struct turn {
@@ -47,8 +50,9 @@ struct unwinding {
 	struct unwind_files *files;
 	struct unwind_hold hold;
 	struct space spaces[UNWIND_SPACES_MAX];
-	bool ready;	 /* there is a process, as of the last step */
-	size_t nr_waits; /* for the model */
+	uint64_t knocked; /* the head of the ring, as the process was told of it */
+	bool ready;	  /* there is a process, as of the last step */
+	size_t nr_waits;  /* for the model */
 	size_t nr_placed;
 	struct turn *turns; /* of this pass, by time */
 	size_t nr_turns, cap_turns, next_turn;
@@ -238,6 +242,8 @@ set_busy(struct unwinding *u, struct held *h)
 {
 	u->nr_waits -= h->state == HELD_WAITS;
 	u->nr_placed -= h->state == HELD_PLACED;
+	if (h->state == HELD_PLACED)
+		u->spaces[h->space].placed--;
 	/* Its answer may be written yet, over what would lie there then. */
 	if (h->state == HELD_GIVEN && h->place > u->hold.blocked)
 		u->hold.blocked = h->place;
@@ -255,6 +261,7 @@ begin_again(struct unwinding *u, uint32_t ended_over)
 			set_busy(u, h);
 	unwind_hold_taken(&u->hold, UINT64_MAX);
 	memset(u->spaces, 0, sizeof(u->spaces));
+	u->knocked = 0;
 	unwind_files_begin(u->files, ended_over);
 }
 
@@ -272,7 +279,10 @@ flags_of(const struct task_map *m)
 	return strcmp(m->object->path, "[vsyscall]") == 0 ? UNWIND_MAP_VSYSCALL : 0;
 }
 
-/* False: the ring has no room now. *ret_incomplete: it is to be given again to the next one. */
+/*
+ * False: the ring has no room now. *ret_incomplete is set where a file could not be asked for: the next sample of the
+ * space gives it again.
+ */
 static bool
 give_space(struct unwinding *u, uint32_t number, const struct held *h, bool *ret_incomplete)
 {
@@ -285,6 +295,9 @@ give_space(struct unwinding *u, uint32_t number, const struct held *h, bool *ret
 
 	while ((m = task_model_next_map(model, h->pid, m)) && nr < SPACE_MAPS_MAX)
 		nr += is_code(m);
+	/* A large one does without first: small ones fit until the end. */
+	if (sizeof(*s) + nr * sizeof(*to) > unwind_ring_room(unwind_process_ring(u->process)) / 4)
+		return false;
 	s = unwind_ring_reserve(unwind_process_ring(u->process), UNWIND_SPACE,
 				sizeof(*s) + nr * sizeof(*to));
 	if (!s)
@@ -308,13 +321,48 @@ give_space(struct unwinding *u, uint32_t number, const struct held *h, bool *ret
 	return true;
 }
 
+/* The one of this version, or else one that may be replaced; NULL: none now. */
+static struct space *
+space_for(struct unwinding *u, uint64_t version)
+{
+	const uint64_t first = slots_mix(0, version);
+	struct space *other = NULL;
+
+	for (unsigned i = 0; i < SPACE_WAYS; i++) {
+		struct space *s = &u->spaces[(first + i) % UNWIND_SPACES_MAX];
+
+		if (s->version == version)
+			return s;
+		if (!s->placed && (!other || (other->version && !s->version)))
+			other = s;
+	}
+	return other;
+}
+
+/* Is the process told of the space, with all that is known of its files? False: not now. */
+static bool
+settle_space(struct unwinding *u, struct space *s, uint64_t version, const struct held *h)
+{
+	const uint64_t unmet = unwind_files_unmet(u->files);
+	bool incomplete = false;
+
+	/* Of files that could not be had another process may know better; meanwhile it serves as it is. */
+	if (s->version == version && (s->unmet == unmet || s->placed))
+		return true;
+	if (!give_space(u, (uint32_t)(s - u->spaces), h, &incomplete))
+		return false;
+	s->version = incomplete ? 0 : version;
+	s->asked = unwind_files_asked(u->files);
+	s->unmet = unmet;
+	return true;
+}
+
 /* The model stands at the time of the sample. */
 static void
 place(struct unwinding *u, struct held *h)
 {
 	const uint64_t version = task_model_maps_version(live_model(u->live), h->pid);
-	const uint32_t number = (uint32_t)(slots_mix(0, version) % UNWIND_SPACES_MAX);
-	struct space *s = &u->spaces[number];
+	struct space *s = version ? space_for(u, version) : NULL;
 
 	u->nr_waits--;
 	h->state = HELD_READY;
@@ -322,18 +370,14 @@ place(struct unwinding *u, struct held *h)
 		u->stops.stacks[UNWIND_REFUSED]++;
 		return;
 	}
-	if (s->version != version) {
-		bool incomplete = false;
-
-		if (!give_space(u, number, h, &incomplete)) {
-			u->stops.stacks[UNWIND_BUSY]++;
-			return;
-		}
-		*s = (struct space){ incomplete ? 0 : version, unwind_files_asked(u->files) };
+	if (!s || !settle_space(u, s, version, h)) {
+		u->stops.stacks[UNWIND_BUSY]++;
+		return;
 	}
 	h->state = HELD_PLACED;
-	h->space = number;
+	h->space = (uint32_t)(s - u->spaces);
 	h->place = s->asked;
+	s->placed++;
 	u->nr_placed++;
 }
 
@@ -352,10 +396,10 @@ give_walk(struct unwinding *u, struct held *h)
 	h->place = unwind_ring_publish(ring);
 	h->state = HELD_GIVEN;
 	u->nr_placed--;
+	u->spaces[h->space].placed--;
 	return true;
 }
 
-/* The time of a pass is the drain's, and may be before a sample came here. */
 static bool
 has_waited(const struct held *h, uint64_t now_ns, uint64_t ns)
 {
@@ -368,7 +412,6 @@ give_placed(struct unwinding *u, uint64_t now_ns)
 {
 	const uint64_t answered = unwind_files_answered(u->files);
 	size_t left = u->nr_placed;
-	bool any = false;
 	struct held *h;
 
 	for (size_t i = 0; left > 0 && (h = unwind_hold_at(&u->hold, i)); i++) {
@@ -379,10 +422,7 @@ give_placed(struct unwinding *u, uint64_t now_ns)
 			continue;
 		if (!give_walk(u, h))
 			break;
-		any = true;
 	}
-	if (any)
-		unwind_process_knock(u->process);
 }
 
 /* --- passes ------------------------------------------------------------------------------ */
@@ -457,6 +497,10 @@ unwinding_step(struct unwinding *u, uint64_t now_ns)
 	unwind_files_take(u->files, now_ns);
 	if (u->nr_placed)
 		give_placed(u, now_ns);
+	if (unwind_process_ring(u->process)->head != u->knocked) {
+		unwind_process_knock(u->process);
+		u->knocked = unwind_process_ring(u->process)->head;
+	}
 }
 
 int
@@ -487,6 +531,13 @@ append_answer(struct unwinding *u, const struct held *h, struct buf *out)
 	uint32_t stop = unwind_ring_answer(ring, unwind_hold_stack_at(&u->hold, h), h->stack_bytes,
 					   u->frames, SAMPLE_CHAIN_MAX, &nr);
 
+	/* The process forgot it: it is given with the next sample. */
+	if (stop == UNWIND_NO_SPACE)
+		u->spaces[h->space].version = 0;
+	/* What would be a marker of the kernel's is no address. */
+	for (size_t i = 0; i < nr; i++)
+		if (u->frames[i] >= (uint64_t)PERF_CONTEXT_MAX)
+			nr = i;
 	u->stops.frames += nr;
 	/* Without a frame there is nothing to replace. */
 	u->stops.stacks[nr > 0 ? stop : UNWIND_BUSY]++;
@@ -519,10 +570,15 @@ unwinding_next(struct unwinding *u, uint64_t now_ns, struct buf *out, uint64_t *
 
 	*ret_complete_ns = 0;
 	while ((h = unwind_hold_at(&u->hold, 0)) && out->len - before < OUT_BYTES) {
-		if (!h->bytes && h->time_ns) {
+		/* Room for any record: what fails here has taken nothing away. */
+		if (!buf_reserve(out, UINT16_MAX + 1u))
+			return true;
+		if (!h->bytes) {
 			*ret_complete_ns = h->time_ns;
 			unwind_hold_pop(&u->hold);
-			return true;
+			if (*ret_complete_ns)
+				return true;
+			continue;
 		}
 		if (!leave(u, h, now_ns, out))
 			break;
@@ -546,12 +602,12 @@ any_waits(const struct unwinding *u)
 }
 
 void
-unwinding_drain(struct unwinding *u, uint64_t until_ns)
+unwinding_drain(struct unwinding *u, uint64_t until_ns, bool (*enough)(void *arg), void *arg)
 {
 	struct held *h;
 
 	unwinding_step(u, host_now_ns());
-	while (any_waits(u) && host_now_ns() < until_ns) {
+	while (any_waits(u) && host_now_ns() < until_ns && !enough(arg)) {
 		struct pollfd p = { .fd = unwinding_fd(u), .events = POLLIN };
 
 		(void)poll(&p, 1, DRAIN_MS);

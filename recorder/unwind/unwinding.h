@@ -63,8 +63,11 @@ int unwinding_fd(const struct unwinding *u);
 bool unwinding_next(struct unwinding *u, uint64_t now_ns, struct buf *out,
 		    uint64_t *ret_complete_ns);
 
-/* Waits until all have an answer, but not beyond until_ns (CLOCK_MONOTONIC); what has none then is busy. */
-void unwinding_drain(struct unwinding *u, uint64_t until_ns);
+/*
+ * Waits until all have an answer, but not beyond until_ns (CLOCK_MONOTONIC), nor when enough() says so; what has no answer
+ * then is busy.
+ */
+void unwinding_drain(struct unwinding *u, uint64_t until_ns, bool (*enough)(void *arg), void *arg);
 
 /* What became of the stacks since the beginning. */
 const struct unwind_stops *unwinding_stops(const struct unwinding *u);

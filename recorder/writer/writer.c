@@ -53,23 +53,6 @@ is_sideband(struct span records)
 	return type != REC_SAMPLE && !perf_record_is_switch(type);
 }
 
-int
-writer_records(struct writer *w, struct span records)
-{
-	struct fmt_where where = { 0 };
-	int r = 0;
-
-	if (!w->outage.on) {
-		r = recording_writer_records(w->file.writer, records, NULL, &where);
-		r = writer_trouble(w, r, &where);
-	}
-	if (w->outage.on)
-		writer_drop(w, records);
-	else if (r == -FMT_E_NOMEM)
-		writer_count_lost(w, records);
-	return r;
-}
-
 static int
 take_records(struct writer *w, struct span records)
 {
@@ -147,7 +130,7 @@ end_pass(struct writer *w, uint64_t complete_ns, uint64_t now_ns)
 		if (r < 0)
 			return r;
 	}
-	r = w->unwinding ? writer_unwind_pass(w, now_ns) : 0;
+	r = w->unwinding ? writer_unwind_pass(w, host_now_ns()) : 0;
 	if (r < 0)
 		return r;
 	recording_writer_stats(w->file.writer, &s);

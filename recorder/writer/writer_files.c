@@ -134,6 +134,23 @@ writer_count_lost(struct writer *w, struct span records)
 			writer_count(w, record.sid.cpu, LOSS_DROPPED, 1);
 }
 
+int
+writer_records(struct writer *w, struct span records)
+{
+	struct fmt_where where = { 0 };
+	int r = 0;
+
+	if (!w->outage.on) {
+		r = recording_writer_records(w->file.writer, records, NULL, &where);
+		r = writer_trouble(w, r, &where);
+	}
+	if (w->outage.on)
+		writer_drop(w, records);
+	else if (r == -FMT_E_NOMEM)
+		writer_count_lost(w, records);
+	return r;
+}
+
 /* Time without a file to write to; that of a removed one is told by its gap. */
 static void
 count_outage(struct writer *w, uint64_t now_ns)

@@ -132,6 +132,8 @@ int writer_file_error(int error, const struct fmt_where *where, struct session_e
  */
 int writer_trouble(struct writer *w, int r, const struct fmt_where *where);
 
+/* Records to the open file, or to what is done without one. 0, or what to do about it. */
+int writer_records(struct writer *w, struct span records);
 /* A block of the open file, and what to do about its result. */
 int writer_block(struct writer *w, enum block_type type, struct span payload);
 
@@ -165,11 +167,6 @@ int writer_end(struct writer *w);
 
 void writer_files_done(struct writer *w);
 
-/* --- writer.c --- */
-
-/* Records to the file, or to what is done without one. 0, or what to do about it. */
-int writer_records(struct writer *w, struct span records);
-
 /* --- writer_unwind.c: of a writer that unwinds; 0, or what to do about it --- */
 
 /* -ENOMEM. */
@@ -181,8 +178,6 @@ int writer_unwind_take(struct writer *w, struct span records);
 int writer_unwind_give(struct writer *w);
 /* After unwinding_begin_pass(), when the model has followed. */
 int writer_unwind_pass(struct writer *w, uint64_t now_ns);
-/* A STACKS block of what became of stacks since the last one. 0, -FMT_E_*. */
-int writer_unwind_ledger(struct writer *w, struct fmt_where *where);
 /* All that waits goes to the file, after a second at most. */
 int writer_unwind_all(struct writer *w);
 

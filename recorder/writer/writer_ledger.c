@@ -187,6 +187,28 @@ on_record(void *arg, const struct perf_record *r, int event)
 	return true;
 }
 
+/* A STACKS block of what became of stacks since the last one. 0, -FMT_E_*. */
+static int
+stacks_ledger(struct writer *w, struct fmt_where *where)
+{
+	const struct unwind_stops now = *unwinding_stops(w->unwinding);
+	const struct unwind_stops since = unwind_stops_since(&now, &w->stops_told);
+	struct buf bytes;
+	int r;
+
+	if (!unwind_stops_all(&since))
+		return 0;
+	buf_init(&bytes);
+	unwind_stops_encode(&since, &bytes);
+	r = buf_failed(&bytes)
+		? fmt_fail(where, FMT_E_NOMEM, 0, "what became of stacks")
+		: recording_writer_block(w->file.writer, BLOCK_STACKS, buf_span(&bytes), where);
+	buf_done(&bytes);
+	if (r == 0)
+		w->stops_told = now;
+	return r;
+}
+
 static int
 before_close(void *arg, struct recording_writer *file, struct fmt_where *where)
 {
@@ -198,7 +220,7 @@ before_close(void *arg, struct recording_writer *file, struct fmt_where *where)
 	if (r == 0)
 		r = out_file_ledger(&w->file, where);
 	if (r == 0 && w->unwinding)
-		r = writer_unwind_ledger(w, where);
+		r = stacks_ledger(w, where);
 	return r < 0 ? r : out_file_aux(&w->file, &w->aux, where);
 }
 

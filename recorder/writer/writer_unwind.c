@@ -80,6 +80,9 @@ writer_unwind_take(struct writer *w, struct span records)
 		if (left_out)
 			writer_count(w, UINT32_MAX, LOSS_DROPPED, left_out);
 	}
+	/* What is behind records that there was no memory for. */
+	if (r == -FMT_E_NOMEM)
+		writer_count_lost(w, records);
 	return r == 0 ? writer_unwind_give(w) : r;
 }
 
@@ -97,6 +100,9 @@ writer_unwind_give(struct writer *w)
 			r = writer_records(w, buf_span(&w->unwound));
 		if (complete_ns && !w->error)
 			recording_writer_pass(w->file.writer, complete_ns);
+		if (r == 0 && buf_failed(&w->unwound))
+			r = w->error ? -FMT_E_NOMEM
+				     : fmt_fail(&w->where, FMT_E_NOMEM, 0, "unwound samples");
 		buf_clear(&w->unwound);
 	}
 	return r;
@@ -109,6 +115,13 @@ writer_unwind_pass(struct writer *w, uint64_t now_ns)
 	return writer_unwind_give(w);
 }
 
+/* What the drain has no room for in the queue is lost. */
+static bool
+is_crowded(void *arg)
+{
+	return queue_crowded(((struct writer *)arg)->queue);
+}
+
 int
 writer_unwind_all(struct writer *w)
 {
@@ -116,27 +129,6 @@ writer_unwind_all(struct writer *w)
 
 	unwinding_begin_pass(w->unwinding, 0);
 	unwinding_end_pass(w->unwinding, UINT64_MAX, now_ns);
-	unwinding_drain(w->unwinding, w->error ? 0 : now_ns + LAST_NS);
+	unwinding_drain(w->unwinding, w->error ? 0 : now_ns + LAST_NS, is_crowded, w);
 	return writer_unwind_give(w);
-}
-
-int
-writer_unwind_ledger(struct writer *w, struct fmt_where *where)
-{
-	const struct unwind_stops now = *unwinding_stops(w->unwinding);
-	const struct unwind_stops since = unwind_stops_since(&now, &w->stops_told);
-	struct buf bytes;
-	int r;
-
-	if (!unwind_stops_all(&since))
-		return 0;
-	buf_init(&bytes);
-	unwind_stops_encode(&since, &bytes);
-	r = buf_failed(&bytes)
-		? fmt_fail(where, FMT_E_NOMEM, 0, "what became of stacks")
-		: recording_writer_block(w->file.writer, BLOCK_STACKS, buf_span(&bytes), where);
-	buf_done(&bytes);
-	if (r == 0)
-		w->stops_told = now;
-	return r;
 }

@@ -13,7 +13,7 @@
 #include "format/block/ksyms.h"
 #include "symbolizer/dump/throttle_times.h"
 
-_Static_assert(SUMMARY_BLOCK_TYPES == BLOCK_PIECE + 1, "every type of block is counted");
+_Static_assert(SUMMARY_BLOCK_TYPES == BLOCK_STACKS + 1, "every type of block is counted");
 
 /* First and last time of some records; 0, 0: none yet. */
 struct extent {

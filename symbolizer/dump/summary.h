@@ -16,7 +16,7 @@
 #include "format/record/read_counts.h"
 #include "format/recording/recording_reader.h"
 
-#define SUMMARY_BLOCK_TYPES 16 /* BLOCK_* are 1..15 */
+#define SUMMARY_BLOCK_TYPES 17 /* BLOCK_* are 1..16 */
 #define SUMMARY_TOOL_TYPES (PERFDATA_RECORD_END - REC_USER_FIRST)
 
 struct summary_blocks {

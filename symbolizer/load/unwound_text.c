@@ -6,7 +6,8 @@
 
 static const char *const texts[UNWIND_STOPS_NR] = {
 	[UNWIND_END] = "to their outermost frames",
-	[UNWIND_CUT] = "to the end of the copied bytes (dwarf,BYTES and auto,BYTES of --call-graph copy more)",
+	[UNWIND_CUT] =
+		"to the end of the copied bytes (dwarf,BYTES and auto,BYTES of --call-graph copy more)",
 	[UNWIND_SHORT] = "to where the kernel's copy ends early (an untouched page, another stack)",
 	[UNWIND_NO_MAP] = "to an address where no code is mapped",
 	[UNWIND_NO_CFI] =

@@ -90,6 +90,8 @@ find_code(void *arg, uint64_t ip, struct unwind_code *ret)
 		w->unread = map->file;
 		return false;
 	}
+	/* Its rules are compiled and followed from here on: should that be the end, this was why. */
+	unwind_ring_reads(w->ring, map->file);
 	return true;
 }
 
@@ -123,11 +125,13 @@ walk(struct stack_walks *w, const struct unwind_sample *s, const struct unwind_f
 	for (unsigned reads = 0;; reads++) {
 		w->unread = 0;
 		stop = unwind(w->u, s, find_code, w, frames, nr);
+		unwind_ring_reads(w->ring, 0);
 		numbered_files_settle(w->files);
 		if (!w->unread)
 			return stop;
+		/* Others keep what they have, and the next stack finds these read. */
 		if (reads == STACK_WALKS_READS_MAX)
-			return -FMT_E_NOMEM;
+			return UNWIND_BUSY;
 		unwind_ring_reads(w->ring, w->unread);
 		numbered_files_read(w->files, w->unread);
 		unwind_ring_reads(w->ring, 0);
@@ -146,7 +150,11 @@ answer(struct stack_walks *w, const struct unwind_walk *entry)
 	if (!stack)
 		return;
 	w->space = entry->space;
-	if (numbered_spaces_use(w->spaces, entry->space) && sample_of(w, stack, &s)) {
+	if (!numbered_spaces_use(w->spaces, entry->space)) {
+		unwind_ring_reply(stack, entry->bytes, UNWIND_NO_SPACE, NULL, 0);
+		return;
+	}
+	if (sample_of(w, stack, &s)) {
 		stop = walk(w, &s, &frames, &nr);
 		if (stop < 0)
 			numbered_files_drop(w->files);

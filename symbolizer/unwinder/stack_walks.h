@@ -7,7 +7,7 @@
 #include "symbolizer/unwinder/numbered_spaces.h"
 
 /* Files that are read for one stack. One that needs more than fit together is not walked. */
-#define STACK_WALKS_READS_MAX 64
+#define STACK_WALKS_READS_MAX 16
 
 struct stack_walks;
 

@@ -15,6 +15,7 @@
 #include "format/block/ksyms.h"
 #include "format/block/packed.h"
 #include "format/block/rate.h"
+#include "format/block/unwind_stops.h"
 #include "format/record/record_build.h"
 #include "tests/lab/attr_encode.h"
 #include "tests/lab/record_sample.h"
@@ -218,6 +219,10 @@ write_small_blocks(struct recording_writer *w)
 	rate_begin(&b);
 	rate_add(&b, &(struct rate){ 10200, 99, 49, RATE_ASKED });
 	assert_int_equal(recording_writer_block(w, BLOCK_RATE, buf_span(&b), NULL), 0);
+	buf_clear(&b);
+	unwind_stops_encode(&(struct unwind_stops){ .stacks = { [UNWIND_END] = 7 }, .frames = 70 },
+			    &b);
+	assert_int_equal(recording_writer_block(w, BLOCK_STACKS, buf_span(&b), NULL), 0);
 	buf_clear(&b);
 	foreign_add(&b, FOREIGN_FEATURE, 3, span_of("five.", 5));
 	assert_int_equal(recording_writer_block(w, BLOCK_FOREIGN, buf_span(&b), NULL), 0);

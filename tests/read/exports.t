@@ -40,7 +40,7 @@ is "$(jq '[.profiles[].endValue] | add' threads.json)" "$(jq '[.profiles[].endVa
 
 # "Time Order" is that: the samples of each command, or thread, one after another, as the json form has them.
 cat >order.py <<'PY'
-import collections, itertools, json, sys
+import collections, itertools, json, re, sys
 doc, key = json.load(open(sys.argv[1])), sys.argv[2].split(",")
 frames, runs = doc["shared"]["frames"], collections.defaultdict(list)
 for line in sys.stdin:
@@ -49,7 +49,7 @@ for line in sys.stdin:
         name = " ".join([s["comm"]] + [f"{k} {s[k]}" for k in key if k != "comm"])
         runs[name].append(";".join(f["symbol"] or "" for f in reversed(s["stack"])))
 for p in doc["profiles"]:
-    names = [";".join("" if frames[i]["name"][0] == "[" else frames[i]["name"] for i in stack) for stack in p["samples"]]
+    names = [";".join("" if re.fullmatch(r"\[[^]]*\]", frames[i]["name"]) else frames[i]["name"] for i in stack) for stack in p["samples"]]
     got = [name for name, weight in zip(names, p["weights"]) for _ in range(weight)]
     assert got == runs.pop(p["name"]), p["name"]
 assert not runs

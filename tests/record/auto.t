@@ -70,6 +70,12 @@ nok "that of auto has not" grep -q "${secret:0:12}" auto.data
 nok "nor its first word" grep -q "${secret:0:8}" auto.data
 unlike "$("$SPOOR" info -v -i auto.spoor)" 'REGS_USER|STACK_USER' "neither registers nor stacks are in it"
 
+# Beside an event whose stacks are recorded: each has what it asked for.
+exits 0 "both in one recording" "$SPOOR" record -e cpu-clock/call-graph=dwarf,freq=499/u -e task-clock/call-graph=auto,freq=499/u -o both.spoor -- ./bare 1
+is "$("$SPOOR" info --json -i both.spoor | jq -c '[.bad_records, (.events[:2] | map(.samples > 50))]')" '[0,[true,true]]' "all samples parse"
+is "$("$SPOOR" report --json --children -i both.spoor 2>/dev/null | jq '.unwound | .end >= 0.97 * (.stacks - .busy) and .stacks > 200')" true "those of both are unwound" ||
+	diag "$("$SPOOR" report --json --children -i both.spoor | jq -c .unwound)"
+
 # The unwinder is killed, again and again: no sample is lost.
 "$SPOOR" record --call-graph auto -F 499 -o killed.spoor -- ./bare 3 2>killed.err &
 pid=$!

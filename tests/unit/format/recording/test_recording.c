@@ -162,7 +162,7 @@ static void
 test_round_trip(void **state)
 {
 	struct outcome o = read_file(whole.file.p, whole.file.n);
-	bool types[16] = { false };
+	bool types[BLOCK_STACKS + 1] = { false };
 
 	expect(&o, 0, ALL, "whole file", 0);
 	assert_int_equal(ALL, (UINT64_C(1) << (SAMPLES + 1)) - 2);
