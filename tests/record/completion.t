@@ -33,7 +33,7 @@ is "$(offers spoor record -F o)" "" "which a frequency is not"
 is "$(offers spoor report -g fractal,call)" "fractal,callee fractal,caller" "what call graphs are of"
 is "$(offers spoor report --percentage '')" "absolute relative" "--percentage"
 is "$(offers spoor export -f perf)" "perf-data perf-data-file perf-script" "formats"
-is "$(offers spoor record --call-graph '')" "dwarf fp none" "call graphs"
+is "$(offers spoor record --call-graph '')" "auto dwarf fp none" "call graphs"
 is "$(offers spoorctl st)" "status stop" "commands of spoorctl"
 touch empty.file
 is "$(offers spoor report em)" "empty.file" "files"
