@@ -54,11 +54,12 @@ struct unwind_process {
 
 /* --- the program ------------------------------------------------------------------------- */
 
-/* Beside this program, as it was built; else where it is installed. */
+/* Beside this program, as it was built, or where it is installed, wherever that was moved to. */
 static void
 execute(int fd)
 {
-	static char path[PATH_MAX + sizeof(PROGRAM)];
+	static const char *const places[] = { PROGRAM, "../libexec/" PROGRAM };
+	static char path[PATH_MAX + sizeof("/../libexec/" PROGRAM)];
 	static struct helper_shun shun;
 	char *const argv[] = { (char *)(uintptr_t)PROGRAM, NULL }, *const environment[] = { NULL };
 	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);
@@ -70,8 +71,8 @@ execute(int fd)
 		return;
 	path[n > 0 ? n : 0] = '\0';
 	slash = strrchr(path, '/');
-	if (slash) {
-		(void)strlcpy(slash + 1, PROGRAM, sizeof(path) - (size_t)(slash + 1 - path));
+	for (size_t i = 0; slash && i < sizeof(places) / sizeof(places[0]); i++) {
+		(void)strlcpy(slash + 1, places[i], sizeof(path) - (size_t)(slash + 1 - path));
 		(void)execve(path, argv, environment);
 	}
 	(void)execve(SPOOR_LIBEXECDIR "/" PROGRAM, argv, environment);
