@@ -97,7 +97,9 @@ call_graph(const struct session_options *o, const struct event_spec *spec, struc
 {
 	struct perf_event_attr *attr = &def->attr;
 	enum session_call_graph how = call_graph_of(o, spec);
-	uint32_t bytes = spec->stack_bytes ? spec->stack_bytes : o->stack_bytes;
+	uint32_t bytes = spec->stack_bytes ? spec->stack_bytes
+		: o->stack_bytes	   ? o->stack_bytes
+					   : SESSION_STACK_BYTES;
 
 	if (how == SESSION_CALL_GRAPH_NONE)
 		return;
@@ -108,14 +110,12 @@ call_graph(const struct session_options *o, const struct event_spec *spec, struc
 			PERF_SAMPLE_BRANCH_NO_FLAGS | PERF_SAMPLE_BRANCH_NO_CYCLES;
 	}
 	if (how == SESSION_CALL_GRAPH_AUTO)
-		def->unwind_bytes = bytes ? bytes : SESSION_STACK_BYTES;
+		def->unwind_bytes = bytes;
 	if (how != SESSION_CALL_GRAPH_DWARF)
 		return;
 	/* The kernel's part by frame pointers, the user's by registers and stack. */
 	attr->exclude_callchain_user = 1;
-	attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-	attr->sample_regs_user = SESSION_REGISTERS;
-	attr->sample_stack_user = bytes ? bytes : SESSION_STACK_BYTES;
+	event_attr_copy_stack(attr, bytes);
 }
 
 /*

@@ -186,13 +186,19 @@ clock_to_period(struct perf_event_attr *attr, uint32_t cpu)
 }
 
 void
-event_def_copy_stack(const struct event_def *def, struct perf_event_attr *attr)
+event_attr_copy_stack(struct perf_event_attr *attr, uint32_t bytes)
 {
-	if (!def->unwind_bytes)
+	if (!bytes)
 		return;
 	attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 	attr->sample_regs_user = SESSION_REGISTERS;
-	attr->sample_stack_user = def->unwind_bytes;
+	attr->sample_stack_user = bytes;
+}
+
+void
+event_def_copy_stack(const struct event_def *def, struct perf_event_attr *attr)
+{
+	event_attr_copy_stack(attr, def->unwind_bytes);
 }
 
 bool

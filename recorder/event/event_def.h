@@ -78,6 +78,8 @@ int event_def_look(struct event_def *def, const char *sysfs);
 /* What to open on a CPU. False: nothing there. */
 bool event_def_attr(const struct event_def *def, uint32_t cpu, struct perf_event_attr *ret);
 
+/* Samples are to have the registers of the user and so many bytes of the stack; 0: they are not. */
+void event_attr_copy_stack(struct perf_event_attr *attr, uint32_t bytes);
 /* Adds to an attr what is copied of a stack only to be unwound. */
 void event_def_copy_stack(const struct event_def *def, struct perf_event_attr *attr);
 

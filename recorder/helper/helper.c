@@ -436,6 +436,23 @@ helper_send_fd(struct helper *h, const void *p, size_t bytes, int fd)
 	return r < 0 ? gone(h, r) : 0;
 }
 
+int
+helper_join(const struct helper_end *taker, const struct helper_end *giver, int bytes)
+{
+	int pair[2], r;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return -errno;
+	/* Files are mapped faster than they are taken, and are asked about once. */
+	(void)setsockopt(pair[1], SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
+	r = helper_send_fd(taker->worker, taker->p, taker->bytes, pair[0]);
+	if (r == 0)
+		r = helper_send_fd(giver->worker, giver->p, giver->bytes, pair[1]);
+	(void)close(pair[0]);
+	(void)close(pair[1]);
+	return r;
+}
+
 ssize_t
 helper_receive(struct helper *h, void *to, size_t cap)
 {

@@ -56,6 +56,17 @@ int helper_send(struct helper *h, const void *head, size_t head_bytes, const voi
 /* Likewise one part, with a descriptor, which stays the caller's. */
 int helper_send_fd(struct helper *h, const void *p, size_t bytes, int fd);
 
+/*
+ * Gives two workers the ends of a socket between them, each with a message: what the giver sends is the taker's. bytes: room
+ * in the socket. 0, -errno.
+ */
+struct helper_end {
+	struct helper *worker;
+	const void *p;
+	size_t bytes;
+};
+int helper_join(const struct helper_end *taker, const struct helper_end *giver, int bytes);
+
 /* Takes a message. Never waits. Its bytes; 0: there is none now; -errno: it is gone. */
 ssize_t helper_receive(struct helper *h, void *to, size_t cap);
 

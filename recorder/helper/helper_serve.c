@@ -135,8 +135,7 @@ offer_file(struct buildid_cache *cache, struct request *rq, const struct buildid
 	struct unwind_offer o = {
 		.id = *id, .pid = f->map.pid, .uid = f->uid, .maj = f->map.maj, .min = f->map.min
 	};
-	const uint64_t whose = siphash(&rq->key, f->map.path, strlen(f->map.path)) ^
-		siphash(&rq->key, &f->uid, sizeof(f->uid));
+	const uint64_t whose = helper_whose(&rq->key, f->map.path, f->uid);
 	struct helper_offered_file *seen;
 	struct buildid_file file;
 	uint64_t hash;

@@ -12,7 +12,9 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
+#include "format/bytes/siphash.h"
 #include "format/record/event_attr.h"
 #include "recorder/helper/helper.h"
 #include "recorder/host/buildid_cache.h"
@@ -126,6 +128,16 @@ struct helper_jit_part {
 	uint64_t took_ns; /* of all, without what it computed or waited for a CPU; 0: not known */
 	uint64_t cpu_ns;
 };
+
+/*
+ * By what files with one build-id are told apart: the path, and the user whose process has it mapped. Anybody may give his
+ * program the id of another one.
+ */
+static inline uint64_t
+helper_whose(const struct siphash_key *key, const char *path, uint32_t uid)
+{
+	return siphash(key, path, strlen(path)) ^ siphash(key, &uid, sizeof(uid));
+}
 
 extern const struct helper_work helper_files, helper_state, helper_jit;
 

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <bsd/stdlib.h>
@@ -91,9 +90,7 @@ live_objects_free(struct live_objects *o)
 static struct asked
 asked_of(const struct live_objects *o, const struct live_object_file *f)
 {
-	return (struct asked){ *f->id,
-			       siphash(&o->key, f->path, strlen(f->path)) ^
-				       siphash(&o->key, &f->uid, sizeof(f->uid)) };
+	return (struct asked){ *f->id, helper_whose(&o->key, f->path, f->uid) };
 }
 
 static size_t
@@ -186,25 +183,17 @@ int
 live_objects_connect(struct live_objects *o, struct helper *files, bool fresh)
 {
 	const struct helper_offers offers = { .kind = HELPER_OFFER, .all = o->all };
-	const int bytes = OFFERS_BYTES;
 	struct live_worker *w = &o->storer;
 	bool started = false;
-	int pair[2], r;
+	int r;
 
 	if ((o->connected && !fresh) || !live_worker_ready(w, host_now_ns(), &started))
 		return 0;
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-		return -errno;
-	/* Files are mapped faster than they are copied, and are asked about once. */
-	(void)setsockopt(pair[1], SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
 	if (started)
 		o->stored_before = o->stored;
 	o->store.allowed_bytes = allowed_of_worker(o);
-	r = helper_send_fd(w->helper, &o->store, sizeof(o->store), pair[0]);
-	if (r == 0)
-		r = helper_send_fd(files, &offers, sizeof(offers), pair[1]);
-	(void)close(pair[0]);
-	(void)close(pair[1]);
+	r = helper_join(&(struct helper_end){ w->helper, &o->store, sizeof(o->store) },
+			&(struct helper_end){ files, &offers, sizeof(offers) }, OFFERS_BYTES);
 	o->connected = r == 0;
 	/* With the socket before goes what nobody had taken from it. */
 	live_offers_lost(o->offers);

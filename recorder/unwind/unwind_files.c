@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <bsd/stdlib.h>
 
@@ -121,15 +119,25 @@ unwind_files_free(struct unwind_files *f)
 	free(f);
 }
 
+static struct number *
+aside_of(struct unwind_files *f, const struct number *n)
+{
+	for (size_t i = 0; i < f->nr_aside; i++)
+		if (f->aside[i].file == n->file && buildid_cmp(&f->aside[i].id, &n->id) == 0)
+			return &f->aside[i];
+	return NULL;
+}
+
 /* Once is no proof: whoever kills a process at random finds it at some file. */
 static void
 set_aside(struct unwind_files *f, const struct number *n)
 {
-	for (size_t i = 0; i < f->nr_aside; i++)
-		if (f->aside[i].file == n->file && buildid_cmp(&f->aside[i].id, &n->id) == 0) {
-			f->aside[i].tries++;
-			return;
-		}
+	struct number *known = aside_of(f, n);
+
+	if (known) {
+		known->tries++;
+		return;
+	}
 	f->aside[f->next_aside] = *n;
 	f->aside[f->next_aside].tries = 1;
 	f->next_aside = (f->next_aside + 1) % ASIDE_MAX;
@@ -161,19 +169,13 @@ static int
 connect_process(struct unwind_files *f)
 {
 	const struct helper_offers offers = { .kind = HELPER_OFFER, .all = 1 };
-	const int bytes = OFFERS_BYTES;
-	int pair[2], r;
+	int r;
 
 	if (f->connected)
 		return 0;
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-		return -errno;
-	(void)setsockopt(pair[1], SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
-	r = unwind_process_offers(f->process, pair[0]);
-	if (r == 0)
-		r = helper_send_fd(f->finder.helper, &offers, sizeof(offers), pair[1]);
-	(void)close(pair[0]);
-	(void)close(pair[1]);
+	r = unwind_process_join(f->process,
+				&(struct helper_end){ f->finder.helper, &offers, sizeof(offers) },
+				OFFERS_BYTES);
 	f->connected = r == 0;
 	return r;
 }
@@ -235,7 +237,7 @@ file_of(const struct unwind_files *f, const struct map_object *o, uint32_t uid)
 
 	if (o->ino)
 		return siphash(&f->key, inode, sizeof(inode));
-	return siphash(&f->key, o->path, strlen(o->path)) ^ siphash(&f->key, &uid, sizeof(uid)) ^
+	return helper_whose(&f->key, o->path, uid) ^
 		siphash(&f->key, o->build_id.bytes, o->build_id.size);
 }
 
@@ -276,12 +278,6 @@ ask_for(struct unwind_files *f, size_t index, const struct task_map *map,
 	n->waits = false;
 	free((char *)(uintptr_t)q.map.path);
 	return false;
-}
-
-static uint64_t
-whose_of(const struct unwind_files *f, const char *path, uint32_t uid)
-{
-	return siphash(&f->key, path, strlen(path)) ^ siphash(&f->key, &uid, sizeof(uid));
 }
 
 /* Has a user other than root all the numbers that he may have, and this file none yet? */
@@ -332,13 +328,11 @@ unwind_files_answered(const struct unwind_files *f)
 /* --- answers ----------------------------------------------------------------------------- */
 
 static bool
-is_aside(const struct unwind_files *f, const struct number *n)
+is_aside(struct unwind_files *f, const struct number *n)
 {
-	for (size_t i = 0; i < f->nr_aside; i++)
-		if (f->aside[i].tries >= ASIDE_TRIES && f->aside[i].file == n->file &&
-		    buildid_cmp(&f->aside[i].id, &n->id) == 0)
-			return true;
-	return false;
+	const struct number *known = aside_of(f, n);
+
+	return known && known->tries >= ASIDE_TRIES;
 }
 
 /*
@@ -385,7 +379,7 @@ take_answer(struct unwind_files *f, const struct question *q, const struct helpe
 		return;
 	}
 	n->id = buildid_of((enum buildid_kind)id->kind, id->bytes, id->size);
-	n->whose = whose_of(f, q->map.path, q->uid);
+	n->whose = helper_whose(&f->key, q->map.path, q->uid);
 	if (is_aside(f, n))
 		return;
 	if (found->offered == OFFER_PASSED)

@@ -278,11 +278,12 @@ unwind_process_ring(struct unwind_process *p)
 }
 
 int
-unwind_process_offers(struct unwind_process *p, int socket)
+unwind_process_join(struct unwind_process *p, const struct helper_end *giver, int bytes)
 {
 	const uint8_t offers = 1;
 
-	return helper_send_fd(p->helper, &offers, sizeof(offers), socket);
+	return helper_join(&(struct helper_end){ p->helper, &offers, sizeof(offers) }, giver,
+			   bytes);
 }
 
 void

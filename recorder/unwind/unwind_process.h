@@ -15,6 +15,7 @@
 #include "format/unwind/unwind_ring.h"
 #include "recorder/ground/news.h"
 
+struct helper_end;
 struct helper_pool;
 struct unwind_process;
 
@@ -36,8 +37,8 @@ void unwind_process_restart(struct unwind_process *p, uint64_t now_ns);
 uint64_t unwind_process_used_ns(const struct unwind_process *p);
 /* Of one that is ready. */
 struct unwind_ring *unwind_process_ring(struct unwind_process *p);
-/* Files come from this socket from now on. 0, -errno. */
-int unwind_process_offers(struct unwind_process *p, int socket);
+/* Files come from this worker from now on, once that has its message. 0, -errno. */
+int unwind_process_join(struct unwind_process *p, const struct helper_end *giver, int bytes);
 /* There are entries. */
 void unwind_process_knock(struct unwind_process *p);
 

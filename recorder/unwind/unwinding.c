@@ -5,36 +5,24 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/utsname.h>
 
 #include <linux/perf_event.h>
 
 #include "format/bytes/array.h"
-#include "format/bytes/slots.h"
 #include "format/bytes/time_text.h"
 #include "format/record/sample_chain.h"
 #include "format/unwind/unwind_ring.h"
 #include "recorder/host/host.h"
-#include "recorder/host/task_users.h"
 #include "recorder/unwind/unwind_files.h"
 #include "recorder/unwind/unwind_hold.h"
 #include "recorder/unwind/unwind_process.h"
+#include "recorder/unwind/unwind_spaces.h"
 
 #define LATE_NS (UINT64_C(3) * SECOND_NS) /* that a sample may wait */
 #define FILES_NS (SECOND_NS / 2 * 3)	  /* of which for files */
-#define SPACE_WAYS 8
-#define SPACE_MAPS_MAX 4096u  /* so that a space fits the ring */
-#define OUT_BYTES (64u << 10) /* that are given at once */
+#define OUT_BYTES (64u << 10)		  /* that are given at once */
 #define DRAIN_MS 1
-
-/* An address space as the process has it. */
-struct space {
-	uint64_t version; /* of the model's; 0: none */
-	uint64_t asked;	  /* files, up to those of this one */
-	uint64_t unmet;	  /* as of unwind_files_unmet(), when it was given */
-	uint32_t placed; /* samples that are PLACED in it: until they are given it stays as it is */
-};
 
 struct turn {
 	uint64_t time_ns;
@@ -49,7 +37,7 @@ struct unwinding {
 	struct unwind_process *process;
 	struct unwind_files *files;
 	struct unwind_hold hold;
-	struct space spaces[UNWIND_SPACES_MAX];
+	struct unwind_spaces *spaces;
 	uint64_t knocked; /* the head of the ring, as the process was told of it */
 	bool ready;	  /* there is a process, as of the last step */
 	size_t nr_waits;  /* for the model */
@@ -79,9 +67,11 @@ unwinding_new(const struct unwinding_options *o, struct unwinding **ret)
 	u->process = unwind_process_new(live_helpers(o->live), host.machine, o->stacks_bytes);
 	if (u->process)
 		u->files = unwind_files_new(live_helpers(o->live), u->process);
+	if (u->files)
+		u->spaces = unwind_spaces_new(o->live, u->process, u->files);
 	u->opened = reallocarray(NULL, u->nr_events + 1, sizeof(*u->opened));
 	u->frames = reallocarray(NULL, SAMPLE_CHAIN_MAX, sizeof(*u->frames));
-	if (!u->files || !u->opened || !u->frames) {
+	if (!u->spaces || !u->opened || !u->frames) {
 		unwinding_free(u);
 		return -ENOMEM;
 	}
@@ -95,6 +85,7 @@ unwinding_free(struct unwinding *u)
 {
 	if (!u)
 		return;
+	unwind_spaces_free(u->spaces);
 	unwind_files_free(u->files);
 	unwind_process_free(u->process);
 	unwind_hold_done(&u->hold);
@@ -114,7 +105,7 @@ unwinding_events(struct unwinding *u, const struct event_set *events)
 
 /*
  * The attr by which it was opened, where that has a stack to be unwound; NULL. *ret_unknown: no event is known to be
- * its, so that nobody can say where its stack is.
+ * its, so that the place of its stack is not known.
  */
 static const struct event_attr *
 attr_of(const struct unwinding *u, struct span record, bool *ret_unknown)
@@ -236,6 +227,13 @@ unwinding_put(struct unwinding *u, struct span *records, uint64_t *ret_left_out)
 
 /* --- what the process is given ----------------------------------------------------------- */
 
+static bool
+is_answered(const struct unwinding *u, const struct held *h)
+{
+	return h->state == HELD_GIVEN &&
+		unwind_ring_taken(unwind_process_ring(u->process)) >= h->place;
+}
+
 /* It has the kernel's call chain. */
 static void
 set_busy(struct unwinding *u, struct held *h)
@@ -243,7 +241,7 @@ set_busy(struct unwinding *u, struct held *h)
 	u->nr_waits -= h->state == HELD_WAITS;
 	u->nr_placed -= h->state == HELD_PLACED;
 	if (h->state == HELD_PLACED)
-		u->spaces[h->space].placed--;
+		unwind_spaces_release(u->spaces, h->space);
 	/* Its answer may be written yet, over what would lie there then. */
 	if (h->state == HELD_GIVEN && h->place > u->hold.blocked)
 		u->hold.blocked = h->place;
@@ -260,125 +258,22 @@ begin_again(struct unwinding *u, uint32_t ended_over)
 		if (h->state != HELD_READY)
 			set_busy(u, h);
 	unwind_hold_taken(&u->hold, UINT64_MAX);
-	memset(u->spaces, 0, sizeof(u->spaces));
+	unwind_spaces_begin(u->spaces);
 	u->knocked = 0;
 	unwind_files_begin(u->files, ended_over);
-}
-
-static bool
-is_code(const struct task_map *m)
-{
-	return !m->prot || m->prot & PROT_EXEC;
-}
-
-static uint32_t
-flags_of(const struct task_map *m)
-{
-	if (strcmp(m->object->path, "[vdso]") == 0)
-		return UNWIND_MAP_VDSO;
-	return strcmp(m->object->path, "[vsyscall]") == 0 ? UNWIND_MAP_VSYSCALL : 0;
-}
-
-/*
- * False: the ring has no room now. *ret_incomplete is set where a file could not be asked for: the next sample of the
- * space gives it again.
- */
-static bool
-give_space(struct unwinding *u, uint32_t number, const struct held *h, bool *ret_incomplete)
-{
-	const struct task_model *model = live_model(u->live);
-	struct unwind_mapper who = { .pid = h->pid, .time_ns = h->time_ns };
-	const struct task_map *m = NULL;
-	struct unwind_space *s;
-	struct unwind_map *to;
-	uint32_t nr = 0;
-
-	while ((m = task_model_next_map(model, h->pid, m)) && nr < SPACE_MAPS_MAX)
-		nr += is_code(m);
-	/* A large one does without first: small ones fit until the end. */
-	if (sizeof(*s) + nr * sizeof(*to) > unwind_ring_room(unwind_process_ring(u->process)) / 4)
-		return false;
-	s = unwind_ring_reserve(unwind_process_ring(u->process), UNWIND_SPACE,
-				sizeof(*s) + nr * sizeof(*to));
-	if (!s)
-		return false;
-	who.uid = task_users_of(live_users(u->live), model, h->pid, h->time_ns);
-	s->number = number;
-	s->nr = nr;
-	to = (struct unwind_map *)(void *)(s + 1);
-	for (m = NULL; nr > 0 && (m = task_model_next_map(model, h->pid, m));) {
-		if (!is_code(m))
-			continue;
-		*to++ = (struct unwind_map){ .start = m->start,
-					     .end = m->end,
-					     .pgoff = m->pgoff,
-					     .file = unwind_files_number(u->files, m, &who,
-									 ret_incomplete),
-					     .flags = flags_of(m) };
-		nr--;
-	}
-	(void)unwind_ring_publish(unwind_process_ring(u->process));
-	return true;
-}
-
-/* The one of this version, or else one that may be replaced; NULL: none now. */
-static struct space *
-space_for(struct unwinding *u, uint64_t version)
-{
-	const uint64_t first = slots_mix(0, version);
-	struct space *other = NULL;
-
-	for (unsigned i = 0; i < SPACE_WAYS; i++) {
-		struct space *s = &u->spaces[(first + i) % UNWIND_SPACES_MAX];
-
-		if (s->version == version)
-			return s;
-		if (!s->placed && (!other || (other->version && !s->version)))
-			other = s;
-	}
-	return other;
-}
-
-/* Is the process told of the space, with all that is known of its files? False: not now. */
-static bool
-settle_space(struct unwinding *u, struct space *s, uint64_t version, const struct held *h)
-{
-	const uint64_t unmet = unwind_files_unmet(u->files);
-	bool incomplete = false;
-
-	/* Of files that could not be had another process may know better; meanwhile it serves as it is. */
-	if (s->version == version && (s->unmet == unmet || s->placed))
-		return true;
-	if (!give_space(u, (uint32_t)(s - u->spaces), h, &incomplete))
-		return false;
-	s->version = incomplete ? 0 : version;
-	s->asked = unwind_files_asked(u->files);
-	s->unmet = unmet;
-	return true;
 }
 
 /* The model stands at the time of the sample. */
 static void
 place(struct unwinding *u, struct held *h)
 {
-	const uint64_t version = task_model_maps_version(live_model(u->live), h->pid);
-	struct space *s = version ? space_for(u, version) : NULL;
+	int r = unwind_spaces_hold(u->spaces, h->pid, h->time_ns, &h->space, &h->place);
 
 	u->nr_waits--;
-	h->state = HELD_READY;
-	if (!version) {
-		u->stops.stacks[UNWIND_REFUSED]++;
-		return;
-	}
-	if (!s || !settle_space(u, s, version, h)) {
-		u->stops.stacks[UNWIND_BUSY]++;
-		return;
-	}
-	h->state = HELD_PLACED;
-	h->space = (uint32_t)(s - u->spaces);
-	h->place = s->asked;
-	s->placed++;
-	u->nr_placed++;
+	u->nr_placed += r > 0;
+	h->state = r > 0 ? HELD_PLACED : HELD_READY;
+	if (r <= 0)
+		u->stops.stacks[r < 0 ? UNWIND_BUSY : UNWIND_REFUSED]++;
 }
 
 /* False: the ring is full. */
@@ -396,7 +291,7 @@ give_walk(struct unwinding *u, struct held *h)
 	h->place = unwind_ring_publish(ring);
 	h->state = HELD_GIVEN;
 	u->nr_placed--;
-	u->spaces[h->space].placed--;
+	unwind_spaces_release(u->spaces, h->space);
 	return true;
 }
 
@@ -533,7 +428,7 @@ append_answer(struct unwinding *u, const struct held *h, struct buf *out)
 
 	/* The process forgot it: it is given with the next sample. */
 	if (stop == UNWIND_NO_SPACE)
-		u->spaces[h->space].version = 0;
+		unwind_spaces_forgotten(u->spaces, h->space);
 	/* What would be a marker of the kernel's is no address. */
 	for (size_t i = 0; i < nr; i++)
 		if (u->frames[i] >= (uint64_t)PERF_CONTEXT_MAX)
@@ -548,8 +443,7 @@ append_answer(struct unwinding *u, const struct held *h, struct buf *out)
 static bool
 leave(struct unwinding *u, struct held *h, uint64_t now_ns, struct buf *out)
 {
-	if (h->state == HELD_GIVEN &&
-	    unwind_ring_taken(unwind_process_ring(u->process)) >= h->place) {
+	if (is_answered(u, h)) {
 		append_answer(u, h, out);
 		return true;
 	}
@@ -594,9 +488,7 @@ any_waits(const struct unwinding *u)
 	const struct held *h;
 
 	for (size_t i = 0; (h = unwind_hold_at(&u->hold, i)); i++)
-		if (h->state == HELD_PLACED ||
-		    (h->state == HELD_GIVEN &&
-		     unwind_ring_taken(unwind_process_ring(u->process)) < h->place))
+		if (h->state == HELD_PLACED || (h->state == HELD_GIVEN && !is_answered(u, h)))
 			return true;
 	return false;
 }
@@ -614,9 +506,7 @@ unwinding_drain(struct unwinding *u, uint64_t until_ns, bool (*enough)(void *arg
 		unwinding_step(u, host_now_ns());
 	}
 	for (size_t i = 0; (h = unwind_hold_at(&u->hold, i)); i++)
-		if (h->state != HELD_READY &&
-		    !(h->state == HELD_GIVEN &&
-		      unwind_ring_taken(unwind_process_ring(u->process)) >= h->place))
+		if (h->state != HELD_READY && !is_answered(u, h))
 			set_busy(u, h);
 }
 

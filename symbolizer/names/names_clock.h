@@ -4,17 +4,14 @@
 #define SYMBOLIZER_NAMES_NAMES_CLOCK_H
 
 #include <stdint.h>
-#include <time.h>
 
 #include "format/bytes/time_text.h"
+#include "recorder/host/host.h"
 
 static inline int64_t
 names_clock_now(void)
 {
-	struct timespec ts;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &ts);
-	return time_text_ns(&ts);
+	return (int64_t)host_now_ns();
 }
 
 /* Until then, as poll(2) takes it: at least 0, and no more than most_ms. */

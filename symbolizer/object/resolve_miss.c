@@ -14,28 +14,24 @@
 	X(RESOLVE_NO_KSYM, "no_kernel_symbol", "no kernel symbol was recorded for the address")    \
 	X(RESOLVE_BAD_FILE, "bad_file", "the file is not an ELF object that can be read")
 
+static const struct {
+	const char *key, *text;
+} misses[RESOLVE_MISSES] = {
+#define X(value, key, text) [value] = { key, text },
+	MISS_TEXTS
+#undef X
+};
+
 const char *
 resolve_miss_text(enum resolve_miss miss)
 {
-	static const char *const texts[] = {
-#define X(value, key, text) [value] = text,
-		MISS_TEXTS
-#undef X
-	};
-
-	return (unsigned)miss < RESOLVE_MISSES ? texts[miss] : "unknown";
+	return (unsigned)miss < RESOLVE_MISSES ? misses[miss].text : "unknown";
 }
 
 const char *
 resolve_miss_key(enum resolve_miss miss)
 {
-	static const char *const keys[] = {
-#define X(value, key, text) [value] = key,
-		MISS_TEXTS
-#undef X
-	};
-
-	return (unsigned)miss < RESOLVE_MISSES ? keys[miss] : "unknown";
+	return (unsigned)miss < RESOLVE_MISSES ? misses[miss].key : "unknown";
 }
 
 const char *

@@ -11,16 +11,15 @@
 #include "symbolizer/object/file_owner.h"
 #include "symbolizer/object/live_files.h"
 #include "symbolizer/object/object_vdso.h"
+#include "symbolizer/unwind/code_file.h"
 
 #define VSYSCALL_PATH "[vsyscall]"
 
 struct file {
 	uint64_t serial; /* of the map's object, with the build-id that it had */
 	struct buildid vdso;
-	bool narrow;	 /* the vDSO of 32-bit processes */
-	struct cfi *cfi; /* NULL: none is known */
-	struct elf_segment *segments;
-	size_t nr_segments;
+	bool narrow; /* the vDSO of 32-bit processes */
+	struct code_file code;
 	bool separate; /* only the file with its debug information is here */
 };
 
@@ -53,10 +52,8 @@ cfi_store_free(struct cfi_store *s)
 {
 	if (!s)
 		return;
-	for (size_t i = 0; i < s->nr; i++) {
-		cfi_free(s->files[i].cfi);
-		free(s->files[i].segments);
-	}
+	for (size_t i = 0; i < s->nr; i++)
+		code_file_done(&s->files[i].code);
 	free(s->files);
 	live_files_free(s->places.live);
 	slots_done(&s->slots);
@@ -86,24 +83,13 @@ takes_too_much(const struct cfi_store *s, const struct elf_object *elf, const st
 static int
 read_file(struct cfi_store *s, struct file *f, struct elf_object *elf, struct elf_object *debug)
 {
-	const struct elf_segment *segments;
-	int err = cfi_new(elf, debug, &f->cfi);
+	int err = code_file_read(&f->code, elf, debug, SIZE_MAX);
 
-	if (err)
-		return err == -FMT_E_NOMEM ? err : 0;
-	if (takes_too_much(s, elf, f->cfi)) {
-		cfi_free(f->cfi);
-		f->cfi = NULL;
-		return 0;
-	}
-	f->nr_segments = elf_object_segments(elf, &segments);
-	f->segments = reallocarray(NULL, f->nr_segments + 1, sizeof(*segments));
-	if (!f->segments)
-		return -FMT_E_NOMEM;
-	if (f->nr_segments > 0)
-		memcpy(f->segments, segments, f->nr_segments * sizeof(*segments));
-	s->bytes += cfi_bytes(f->cfi);
-	return 0;
+	if (err == 0 && takes_too_much(s, elf, f->code.cfi))
+		code_file_done(&f->code);
+	if (f->code.cfi)
+		s->bytes += cfi_bytes(f->code.cfi);
+	return err;
 }
 
 static int
@@ -156,23 +142,12 @@ file_of(struct cfi_store *s, const struct task_map *map, const struct buildid *v
 	return 0;
 }
 
-/* The address as in the file. */
-static bool
-address_in(const struct file *f, const struct task_map *map, uint64_t ip, uint64_t *ret)
-{
-	const struct object object = { .segments = f->segments, .nr_segments = f->nr_segments };
-	const bool relative = strcmp(map->object->path, OBJECT_VDSO) == 0;
-
-	if (f->separate)
-		return object_address(&object, map, ip, ret);
-	return elf_segments_vaddr(f->segments, f->nr_segments,
-				  ip - map->start + (relative ? 0 : map->pgoff), true, ret);
-}
-
 int
 cfi_store_code(struct cfi_store *s, const struct task_map *map, const struct buildid *vdso,
 	       uint64_t ip, struct unwind_code *ret)
 {
+	const bool relative = strcmp(map->object->path, OBJECT_VDSO) == 0;
+	struct object object;
 	struct file *f;
 	int err;
 
@@ -184,8 +159,14 @@ cfi_store_code(struct cfi_store *s, const struct task_map *map, const struct bui
 	err = file_of(s, map, vdso, &f);
 	if (err)
 		return err;
-	*ret = (struct unwind_code){ .cfi = f->cfi };
-	if (f->cfi && !address_in(f, map, ip, &ret->vaddr))
+	if (!f->separate) {
+		*ret = code_file_at(&f->code, ip - map->start + (relative ? 0 : map->pgoff));
+		return 0;
+	}
+	object =
+		(struct object){ .segments = f->code.segments, .nr_segments = f->code.nr_segments };
+	*ret = (struct unwind_code){ .cfi = f->code.cfi };
+	if (ret->cfi && !object_address(&object, map, ip, &ret->vaddr))
 		ret->cfi = NULL;
 	return 0;
 }

@@ -9,7 +9,7 @@
 #define SYMBOLIZER_UNWINDER_NUMBERED_FILES_H
 
 #include "format/unwind/unwind_ring.h"
-#include "symbolizer/unwinder/code_file.h"
+#include "symbolizer/unwind/code_file.h"
 
 #define NUMBERED_FILES_DESCRIPTORS_MAX 1024
 #define NUMBERED_FILES_BYTES_MAX (24u << 20)

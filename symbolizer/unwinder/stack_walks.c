@@ -30,7 +30,7 @@ read_vdso(struct code_file *f)
 
 	if (err)
 		return err == -FMT_E_NOMEM ? err : 0;
-	err = code_file_read(f, elf, NUMBERED_FILES_ONE_MAX);
+	err = code_file_read(f, elf, NULL, NUMBERED_FILES_ONE_MAX);
 	elf_object_close(elf);
 	return err;
 }

@@ -80,10 +80,14 @@ is "$("$SPOOR" report --json --children -i both.spoor 2>/dev/null | jq '.unwound
 "$SPOOR" record --call-graph auto -F 499 -o killed.spoor -- ./bare 3 2>killed.err &
 pid=$!
 killed=0
-unwinder=$(realpath "$(dirname "$SPOOR")")/spoor-unwind
+parent_of() # PID
+{
+	sed -n 's/^PPid:[[:space:]]*//p' "/proc/$1/status" 2>/dev/null
+}
 while kill -0 $pid 2>/dev/null; do
+	# Its own, which the keeper of its helpers started, and no other test's.
 	for p in $(pgrep -x spoor-unwind); do
-		[ "$(readlink "/proc/$p/exe")" != "$unwinder" ] || ! kill -9 "$p" || killed=$((killed + 1))
+		[ "$(parent_of "$(parent_of "$p")")" != "$pid" ] || ! kill -9 "$p" || killed=$((killed + 1))
 	done
 	sleep 0.05
 done

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "symbolizer/unwinder/code_file.h"
+#include "symbolizer/unwind/code_file.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,12 +7,13 @@
 #include "format/bytes/fmt_error.h"
 
 int
-code_file_read(struct code_file *f, struct elf_object *elf, size_t bytes_max)
+code_file_read(struct code_file *f, struct elf_object *elf, struct elf_object *debug,
+	       size_t bytes_max)
 {
 	const struct elf_segment *segments;
 	struct cfi *cfi = NULL;
 	size_t nr;
-	int err = cfi_new(elf, NULL, &cfi);
+	int err = cfi_new(elf, debug, &cfi);
 
 	*f = (struct code_file){ .cfi = NULL };
 	if (err)

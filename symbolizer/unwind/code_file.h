@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* code_file: the call frame information of one file, and where its code is mapped from. */
-#ifndef SYMBOLIZER_UNWINDER_CODE_FILE_H
-#define SYMBOLIZER_UNWINDER_CODE_FILE_H
+#ifndef SYMBOLIZER_UNWIND_CODE_FILE_H
+#define SYMBOLIZER_UNWIND_CODE_FILE_H
 
 #include "symbolizer/unwind/unwind.h"
 
@@ -12,10 +12,11 @@ struct code_file {
 };
 
 /*
- * Of an object, which is not needed after that. One that is damaged, of another machine, or needs more than bytes_max
- * has none. 0, -FMT_E_NOMEM: nothing was made.
+ * Of an object, and of the file with its debug information (NULL: none), which are not needed after that. One that is
+ * damaged, of another machine, or needs more than bytes_max has none. 0, -FMT_E_NOMEM: nothing was made.
  */
-int code_file_read(struct code_file *f, struct elf_object *elf, size_t bytes_max);
+int code_file_read(struct code_file *f, struct elf_object *elf, struct elf_object *debug,
+		   size_t bytes_max);
 void code_file_done(struct code_file *f);
 
 /* Memory that it takes now: rules are added as they are needed. */
