@@ -225,8 +225,9 @@ $(BUILD)/tests/host: FORCE
 		/proc/sys/kernel/random/boot_id; $(CXX) --version; /usr/bin/python3 --version; } >$@.new 2>&1; \
 	cmp -s $@.new $@ || cp $@.new $@
 
-# fuzz_growth counts the work of these: each basic block of theirs calls it.
-WORK	= $(foreach l,symbolizer format,$(patsubst %.c,$(1)/%.o,$(filter-out symbolizer/cmd/% symbolizer/record/%,$(call src,$(l)))))
+# fuzz_growth counts the work of these: each basic block of theirs calls it. What asks or records live processes is none.
+WORK	= $(foreach l,symbolizer format,$(patsubst %.c,$(1)/%.o,$(filter-out symbolizer/cmd/% symbolizer/names/% symbolizer/record/%,\
+		$(call src,$(l)))))
 COUNTED	:= -fsanitize-coverage=trace-pc
 $(BUILD)/work/%.o: %.c $(BUILD)/flags Makefile
 	$(say) CC $< "(counted)"

@@ -150,7 +150,7 @@ trap_stat(void)
 #endif
 
 static void
-filter_system_calls(void)
+filter_system_calls(bool for_ever)
 {
 #ifdef ARCHITECTURE
 	static struct sock_filter filter[] = {
@@ -185,9 +185,10 @@ filter_system_calls(void)
 	const struct sock_fprog program = { sizeof(filter) / sizeof(filter[0]), filter };
 
 	trap_stat();
-	/* A filter that is older may refuse the call, and not this one. */
-	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) != 0 &&
-	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0)
+		return;
+	/* A service's own filter may refuse that call (systemd's @system-service does), and not this one. */
+	if (!for_ever || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
 		refused();
 #endif
 }
@@ -220,5 +221,5 @@ dwarf_sandbox_enter(pid_t parent, uint64_t memory_max, unsigned int cpu_s)
 	if (!for_ever)
 		limit(for_ever, RLIMIT_CPU, cpu_s, cpu_s + 1);
 	limit(for_ever, RLIMIT_DATA, data_bytes() + memory_max, data_bytes() + memory_max);
-	filter_system_calls();
+	filter_system_calls(for_ever);
 }
