@@ -18,6 +18,8 @@ unwind_stops_add(struct unwind_stops *to, const struct unwind_stops *s)
 	for (size_t i = 0; i < UNWIND_STOPS_NR; i++)
 		to->stacks[i] += s->stacks[i];
 	to->frames += s->frames;
+	if (s->cut_bytes > to->cut_bytes)
+		to->cut_bytes = s->cut_bytes;
 }
 
 struct unwind_stops
@@ -61,7 +63,7 @@ unwind_stops_encode(const struct unwind_stops *s, struct buf *out)
 		if (!s->stacks[i])
 			continue;
 		buf_u32(out, stops[i].number);
-		buf_u32(out, 0);
+		buf_u32(out, i == UNWIND_CUT ? s->cut_bytes : 0);
 		buf_u64(out, s->stacks[i]);
 	}
 }
@@ -77,7 +79,7 @@ add_stop(struct unwind_stops *to, uint32_t number, uint64_t n)
 int
 unwind_stops_decode(struct unwind_stops *to, struct span s)
 {
-	uint32_t count, size, number, reserved;
+	uint32_t count, size, number, bytes;
 	struct span entry;
 	uint64_t n, frames;
 
@@ -88,9 +90,11 @@ unwind_stops_decode(struct unwind_stops *to, struct span s)
 		to->frames += frames;
 	for (; count > 0; count--) {
 		if (!span_take(&s, size, &entry) || !span_u32(&entry, &number) ||
-		    !span_u32(&entry, &reserved) || !span_u64(&entry, &n))
+		    !span_u32(&entry, &bytes) || !span_u64(&entry, &n))
 			return -FMT_E_CORRUPT;
 		add_stop(to, number, n);
+		if (number == stops[UNWIND_CUT].number && bytes > to->cut_bytes)
+			to->cut_bytes = bytes;
 	}
 	return 0;
 }

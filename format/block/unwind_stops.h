@@ -3,7 +3,9 @@
  * unwind_stops: why walks of stacks ended, and how many did so; payload of a STACKS block: of those that were walked
  * while it was recorded, since the last such block.
  *
- *   u32 count, u32 entry_size (16), u64 frames, then count x { u32 stop, u32 0, u64 stacks }.
+ *   u32 count, u32 entry_size (16), u64 frames, then count x { u32 stop, u32 bytes, u64 stacks }.
+ *
+ * bytes: of CUT, the size of the largest copy that was too small; of others 0.
  */
 #ifndef FORMAT_BLOCK_UNWIND_STOPS_H
 #define FORMAT_BLOCK_UNWIND_STOPS_H
@@ -37,11 +39,12 @@ enum unwind_stop {
 
 struct unwind_stops {
 	uint64_t stacks[UNWIND_STOPS_NR];
-	uint64_t frames; /* of all that were walked */
+	uint64_t frames;    /* of all that were walked */
+	uint32_t cut_bytes; /* the largest copy that was too small; 0: not known, or none */
 };
 
 void unwind_stops_add(struct unwind_stops *to, const struct unwind_stops *s);
-/* What has come since before. */
+/* What has come since before; cut_bytes as it is now. */
 struct unwind_stops unwind_stops_since(const struct unwind_stops *s,
 				       const struct unwind_stops *before);
 /* All of them. */

@@ -81,26 +81,25 @@ unwind_ring_publish(struct unwind_ring *r)
 	return r->head;
 }
 
-uint32_t
-unwind_ring_answer(const struct unwind_ring *r, uint64_t at, size_t bytes, uint64_t *ret,
-		   size_t cap, size_t *ret_nr)
+struct unwind_answer
+unwind_ring_answer(const struct unwind_ring *r, uint64_t at, size_t bytes, uint64_t *addresses,
+		   size_t cap)
 {
+	const struct unwind_answer none = { .stop = UNWIND_BUSY };
 	struct unwind_answer a;
-	size_t nr;
 
-	*ret_nr = 0;
 	if (bytes < sizeof(a))
-		return UNWIND_BUSY;
+		return none;
 	memcpy(&a, r->stacks + at, sizeof(a));
 	if (a.stop == UNWIND_NO_SPACE)
-		return UNWIND_NO_SPACE;
-	if (a.stop >= UNWIND_BUSY || a.nr > (bytes - sizeof(a)) / sizeof(*ret))
-		return UNWIND_BUSY;
-	nr = a.nr < cap ? a.nr : cap;
-	if (nr > 0)
-		memcpy(ret, r->stacks + at + sizeof(a), nr * sizeof(*ret));
-	*ret_nr = nr;
-	return a.stop;
+		return (struct unwind_answer){ .stop = UNWIND_NO_SPACE };
+	if (a.stop >= UNWIND_BUSY || a.nr > (bytes - sizeof(a)) / sizeof(*addresses))
+		return none;
+	if (a.nr > cap)
+		a.nr = (uint32_t)cap;
+	if (a.nr > 0)
+		memcpy(addresses, r->stacks + at + sizeof(a), a.nr * sizeof(*addresses));
+	return a;
 }
 
 uint64_t
@@ -174,14 +173,15 @@ unwind_ring_stack(const struct unwind_ring *r, const struct unwind_walk *walk)
 }
 
 void
-unwind_ring_reply(struct unwind_stack *stack, size_t bytes, uint32_t stop,
-		  const uint64_t *addresses, size_t nr)
+unwind_ring_reply(struct unwind_stack *stack, size_t bytes, struct unwind_answer answer,
+		  const uint64_t *addresses)
 {
 	struct unwind_answer *a = (void *)stack;
 	const size_t room = (bytes - sizeof(*a)) / sizeof(*addresses);
 
-	a->stop = stop;
-	a->nr = (uint32_t)(nr < room ? nr : room);
+	*a = answer;
+	if (a->nr > room)
+		a->nr = (uint32_t)room;
 	if (a->nr > 0)
 		memcpy(a + 1, addresses, a->nr * sizeof(*addresses));
 }

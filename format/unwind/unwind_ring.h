@@ -107,6 +107,8 @@ struct unwind_stack {
 struct unwind_answer {
 	uint32_t stop; /* enum unwind_stop; UNWIND_BUSY: it was not walked */
 	uint32_t nr;
+	uint32_t used; /* bytes of the copied stack that the walk needed */
+	uint32_t reserved;
 };
 
 struct unwind_shared;
@@ -137,11 +139,11 @@ uint64_t unwind_ring_publish(struct unwind_ring *r);
 /* Bytes that it has done, since the beginning: what it says, if that can be. */
 uint64_t unwind_ring_taken(const struct unwind_ring *r);
 /*
- * The answer in the place of a stack, which is done: the addresses are copied, as many as ret holds. Returns the stop, or
- * UNWIND_BUSY if what is there is no answer.
+ * The answer in the place of a stack, which is done. nr of its addresses are copied, as many as there is room for. Its
+ * stop is UNWIND_BUSY if what is there is no answer.
  */
-uint32_t unwind_ring_answer(const struct unwind_ring *r, uint64_t at, size_t bytes, uint64_t *ret,
-			    size_t cap, size_t *ret_nr);
+struct unwind_answer unwind_ring_answer(const struct unwind_ring *r, uint64_t at, size_t bytes,
+					uint64_t *addresses, size_t cap);
 
 /* What the unwinder said last: its CPU time, and which file it reads (0: none). */
 uint64_t unwind_ring_cpu_ns(const struct unwind_ring *r);
@@ -154,8 +156,8 @@ struct unwind_entry *unwind_ring_next(struct unwind_ring *r);
 /* The stack of a walk, whole; NULL: it has none that can be. */
 struct unwind_stack *unwind_ring_stack(const struct unwind_ring *r, const struct unwind_walk *walk);
 /* Over it. The addresses that there is no room for are left out. */
-void unwind_ring_reply(struct unwind_stack *stack, size_t bytes, uint32_t stop,
-		       const uint64_t *addresses, size_t nr);
+void unwind_ring_reply(struct unwind_stack *stack, size_t bytes, struct unwind_answer answer,
+		       const uint64_t *addresses);
 void unwind_ring_tell(struct unwind_ring *r, uint64_t cpu_ns);
 /* Before a file is read, and with 0 after it: should the unwinder end over it, the recorder knows which one it was. */
 void unwind_ring_reads(struct unwind_ring *r, uint32_t file);

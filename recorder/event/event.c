@@ -109,8 +109,10 @@ call_graph(const struct session_options *o, const struct event_spec *spec, struc
 		attr->branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK |
 			PERF_SAMPLE_BRANCH_NO_FLAGS | PERF_SAMPLE_BRANCH_NO_CYCLES;
 	}
-	if (how == SESSION_CALL_GRAPH_AUTO)
+	if (how == SESSION_CALL_GRAPH_AUTO) {
 		def->unwind_bytes = bytes;
+		def->unwind_open = !spec->stack_bytes && !o->stack_bytes;
+	}
 	if (how != SESSION_CALL_GRAPH_DWARF)
 		return;
 	/* The kernel's part by frame pointers, the user's by registers and stack. */

@@ -129,8 +129,11 @@ open_events(struct session *s, struct session_error *error)
 			"samples that have contents of processes (stacks, registers, data "
 			"addresses, fields of tracepoints) go into a file of yours only: "
 			"give one (-o)");
-	if (r == 0)
+	if (r == 0) {
+		if (session_size_stacks(&s->options, &s->target, &s->plan))
+			s->stack_size.bytes = SESSION_STACK_BYTES;
 		session_size_rings(&s->options, &s->plan, &s->target);
+	}
 	o.pages = s->options.ring_pages;
 	o.sideband_pages = s->options.sideband_pages;
 	o.aux_pages = s->options.aux_pages;
@@ -318,6 +321,7 @@ open_writer(struct session *s, struct span state, struct session_error *error)
 	s->meta = NULL;
 	o.opened = opened;
 	o.stacks_bytes = session_stacks_bytes(&s->options, &s->plan);
+	o.stack_size = &s->stack_size;
 	r = writer_open(&o, &s->writer, error);
 	free(opened);
 	if (r == 0)

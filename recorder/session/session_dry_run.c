@@ -252,6 +252,7 @@ session_dry_run(const struct session_options *options, session_see_attr_fn *see,
 		r = command_check(o.command, error);
 	if (r < 0)
 		goto out;
+	(void)session_size_stacks(&o, &target, &plan);
 	session_size_rings(&o, &plan, &target);
 	event_plan_rings(&plan, o.ring_pages * page, o.sideband_pages * page,
 			 o.aux_snapshot ? 0 : o.aux_pages * page);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * session_internal: what the parts of a session share, from the ground up: its options (session_dry_run.c), its attrs
- * (session_attrs.c), what it waits for (session_watch.c), its frequency (session_frequency.c), what it is asked
+ * (session_attrs.c), what it waits for (session_watch.c), its frequency (session_frequency.c), how much of stacks it
+ * copies (session_stacks.c), what it is asked
  * (session_requests.c), the drain (session_drain.c), opening, closing and what is said of it (session.c). All of it is
  * the drain's thread's, but for what is atomic and what locks itself.
  */
@@ -24,6 +25,7 @@
 #include "recorder/live/live.h"
 #include "recorder/ring/ring_set.h"
 #include "recorder/session/session.h"
+#include "recorder/unwind/stack_size.h"
 #include "recorder/writer/writer.h"
 
 #define SESSION_MAGIC 0x73657373u
@@ -69,9 +71,11 @@ struct session {
 	uint64_t loop_ns;			/* when the loop last looked at the clock */
 	uint64_t status_ns;			/* when losses were last asked for */
 	uint64_t cpu_ns, moved, moved_sideband; /* of this thread, when last looked at */
-	uint64_t window_ns;    /* of a flight recorder: what the writer was told last */
-	uint64_t phase_due_ns; /* when ring_set_phase() is to be called; of tasks never */
-	uint64_t limit_ns;     /* when the kernel's limit of the frequency was last asked for */
+	uint64_t window_ns;	      /* of a flight recorder: what the writer was told last */
+	uint64_t phase_due_ns;	      /* when ring_set_phase() is to be called; of tasks never */
+	struct stack_size stack_size; /* bytes 0: it stays as it is */
+	bool stacks_told;	      /* that they would need more than there is room for */
+	uint64_t limit_ns; /* when the kernel's limit of the frequency was last asked for */
 	/* Statistics: relaxed, each a fact of its own. */
 	_Atomic uint64_t progress, frequency_hz, used_ns, sideband_ns, owed_ns;
 	_Atomic uint32_t cpus;
@@ -137,6 +141,14 @@ void session_counters_last(struct session *s, uint64_t now_ns);
  */
 int session_change_frequency(struct session *s, uint64_t asked_hz, uint64_t limit_hz,
 			     enum rate_reason reason);
+/*
+ * How much of the stack is copied by those events that leave it open (session_stacks.c): before they are opened, and
+ * whether it is to follow what walks need; then session_follow_stacks() opens them anew when that changes.
+ */
+bool session_size_stacks(const struct session_options *o, const struct target *target,
+			 struct event_plan *plan);
+void session_follow_stacks(struct session *s);
+
 /* The kernel lowers its limit when it finds that sampling takes too long; people raise it. */
 void session_follow_limit(struct session *s, uint64_t now_ns);
 

@@ -31,12 +31,16 @@ void
 session_set_timer(struct session *s)
 {
 	uint64_t hz = s->plan.frequency_hz_effective ? s->plan.frequency_hz_effective : 1000;
-	uint64_t each = RECORD_BYTES_GUESS;
+	uint64_t each = RECORD_BYTES_GUESS, stack = 0;
 
 	s->timer_ms_max = TIMER_MS_MAX;
-	if (s->options.call_graph == SESSION_CALL_GRAPH_DWARF ||
-	    s->options.call_graph == SESSION_CALL_GRAPH_AUTO)
-		each += s->options.stack_bytes ? s->options.stack_bytes : SESSION_STACK_BYTES;
+	for (size_t i = 0; i < s->plan.nr; i++) {
+		const struct event_def *def = &s->plan.defs[i];
+		const uint64_t its = def->attr.sample_stack_user + (uint64_t)def->unwind_bytes;
+
+		stack = its > stack ? its : stack;
+	}
+	each += stack;
 	if (s->command && command_fd(s->command) < 0)
 		s->timer_ms_max = TIMER_MS_POLLED;
 	if (s->options.cpu_share)

@@ -33,6 +33,7 @@ struct held {
 	uint32_t pid;
 	uint64_t stack_at; /* as of unwind_hold_stack_at() */
 	uint32_t stack_bytes;
+	uint32_t asked_bytes; /* of the stack, that the event copies */
 	uint32_t space;
 	uint64_t place; /* GIVEN: how much the unwinder has taken when it is done; PLACED: questions until then */
 };

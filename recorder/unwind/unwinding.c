@@ -46,6 +46,7 @@ struct unwinding {
 	size_t nr_turns, cap_turns, next_turn;
 	uint64_t *frames;
 	struct unwind_stops stops;
+	struct stack_size *size; /* NULL: it is fixed */
 };
 
 /* --- life -------------------------------------------------------------------------------- */
@@ -62,6 +63,7 @@ unwinding_new(const struct unwinding_options *o, struct unwinding **ret)
 	}
 	u->live = o->live;
 	u->events = o->events;
+	u->size = o->size;
 	u->nr_events = event_set_count(o->events);
 	u->hold.stacks = o->stacks_bytes;
 	u->process = unwind_process_new(live_helpers(o->live), host.machine, o->stacks_bytes);
@@ -161,6 +163,7 @@ put_sample(struct unwinding *u, struct held *h, const struct perf_record *r)
 {
 	h->time_ns = r->sid.time;
 	h->pid = r->sid.pid;
+	h->asked_bytes = (uint32_t)r->sample.stack_user.len;
 	if (!has_stack(r))
 		return;
 	if (!keep_stack(u, h, r)) {
@@ -419,15 +422,16 @@ append(struct unwinding *u, const struct held *h, size_t nr_frames, struct buf *
 }
 
 static void
-append_answer(struct unwinding *u, const struct held *h, struct buf *out)
+append_answer(struct unwinding *u, const struct held *h, uint64_t now_ns, struct buf *out)
 {
 	const struct unwind_ring *ring = unwind_process_ring(u->process);
-	size_t nr;
-	uint32_t stop = unwind_ring_answer(ring, unwind_hold_stack_at(&u->hold, h), h->stack_bytes,
-					   u->frames, SAMPLE_CHAIN_MAX, &nr);
+	const struct unwind_answer a = unwind_ring_answer(ring, unwind_hold_stack_at(&u->hold, h),
+							  h->stack_bytes, u->frames,
+							  SAMPLE_CHAIN_MAX);
+	size_t nr = a.nr;
 
 	/* The process forgot it: it is given with the next sample. */
-	if (stop == UNWIND_NO_SPACE)
+	if (a.stop == UNWIND_NO_SPACE)
 		unwind_spaces_forgotten(u->spaces, h->space);
 	/* What would be a marker of the kernel's is no address. */
 	for (size_t i = 0; i < nr; i++)
@@ -435,7 +439,11 @@ append_answer(struct unwinding *u, const struct held *h, struct buf *out)
 			nr = i;
 	u->stops.frames += nr;
 	/* Without a frame there is nothing to replace. */
-	u->stops.stacks[nr > 0 ? stop : UNWIND_BUSY]++;
+	u->stops.stacks[nr > 0 ? a.stop : UNWIND_BUSY]++;
+	if (nr > 0 && a.stop == UNWIND_CUT && h->asked_bytes > u->stops.cut_bytes)
+		u->stops.cut_bytes = h->asked_bytes;
+	if (nr > 0 && u->size)
+		stack_size_count(u->size, h->asked_bytes, a.used, a.stop == UNWIND_CUT, now_ns);
 	append(u, h, nr, out);
 }
 
@@ -444,7 +452,7 @@ static bool
 leave(struct unwinding *u, struct held *h, uint64_t now_ns, struct buf *out)
 {
 	if (is_answered(u, h)) {
-		append_answer(u, h, out);
+		append_answer(u, h, now_ns, out);
 		return true;
 	}
 	if (h->state != HELD_READY && !has_waited(h, now_ns, LATE_NS) &&

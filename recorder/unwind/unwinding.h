@@ -18,6 +18,7 @@
 #include "format/record/event_set.h"
 #include "format/block/unwind_stops.h"
 #include "recorder/live/live.h"
+#include "recorder/unwind/stack_size.h"
 
 struct unwinding;
 
@@ -26,7 +27,8 @@ struct unwinding_options {
 	const struct event_set *events; /* as they are recorded; borrowed */
 	/* As they are opened, by the same indexes: those that copy stacks to be unwound; copied. */
 	const struct event_attr *opened;
-	uint64_t stacks_bytes; /* memory for stacks that wait */
+	uint64_t stacks_bytes;	 /* memory for stacks that wait */
+	struct stack_size *size; /* what walks need is counted here; borrowed, or NULL */
 };
 
 /* 0, -ENOMEM. */

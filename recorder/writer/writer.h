@@ -22,6 +22,7 @@ struct aux_trace;
 struct live;
 struct queue;
 struct session_requests;
+struct stack_size;
 struct writer;
 
 struct writer_options {
@@ -33,10 +34,11 @@ struct writer_options {
 	size_t sideband;	     /* index of the side-band event in meta->events */
 	/* As the events are opened, by their indexes; borrowed until writer_open() returns. NULL: no stack is unwound. */
 	const struct event_attr *opened;
-	uint64_t stacks_bytes;	 /* memory for stacks that wait to be unwound */
-	bool count_lost_records; /* events do not count their losses: believe LOST records */
-	bool suspend_on_full;	 /* as in session_options */
-	bool flight;		 /* nothing is written but after a MESSAGE_DUMP */
+	uint64_t stacks_bytes;	       /* memory for stacks that wait to be unwound */
+	struct stack_size *stack_size; /* what these need is counted here; borrowed */
+	bool count_lost_records;       /* events do not count their losses: believe LOST records */
+	bool suspend_on_full;	       /* as in session_options */
+	bool flight;		       /* nothing is written but after a MESSAGE_DUMP */
 	uint64_t queue_bytes;
 	uint64_t block_age_ns;
 	uint32_t block_bytes;	       /* as in session_options */

@@ -20,7 +20,8 @@ writer_unwind_open(struct writer *w)
 	const struct unwinding_options o = { .live = w->options.live,
 					     .events = w->meta->events,
 					     .opened = w->options.opened,
-					     .stacks_bytes = w->options.stacks_bytes };
+					     .stacks_bytes = w->options.stacks_bytes,
+					     .size = w->options.stack_size };
 	int r;
 
 	if (!o.opened)

@@ -5,9 +5,8 @@
 #include <stdio.h>
 
 static const char *const texts[UNWIND_STOPS_NR] = {
+	/* but for CUT, see cut_text() */
 	[UNWIND_END] = "to their outermost frames",
-	[UNWIND_CUT] =
-		"to the end of the copied bytes (dwarf,BYTES and auto,BYTES of --call-graph copy more)",
 	[UNWIND_SHORT] = "to where the kernel's copy ends early (an untouched page, another stack)",
 	[UNWIND_NO_MAP] = "to an address where no code is mapped",
 	[UNWIND_NO_CFI] =
@@ -31,18 +30,37 @@ add_part(char out[UNWOUND_TEXT_MAX], size_t *len, uint64_t n, const char *text)
 	*len += (size_t)added < UNWOUND_TEXT_MAX - *len ? (size_t)added : 0;
 }
 
+/* The largest copy that was too small, as people say it. */
+static void
+cut_text(const struct unwind_stops *c, char *out, size_t size)
+{
+	char bytes[32] = "";
+
+	if (c->cut_bytes && c->cut_bytes % 1024 == 0)
+		snprintf(bytes, sizeof(bytes), "%" PRIu32 " KiB; ", c->cut_bytes / 1024);
+	else if (c->cut_bytes)
+		snprintf(bytes, sizeof(bytes), "%" PRIu32 " bytes; ", c->cut_bytes);
+	snprintf(
+		out, size,
+		"to the end of the copied bytes (%sdwarf,BYTES and auto,BYTES of --call-graph copy "
+		"more)",
+		bytes);
+}
+
 bool
 unwound_text(const struct unwind_stops *c, char out[UNWOUND_TEXT_MAX])
 {
 	const uint64_t all = unwind_stops_all(c);
+	char cut[160];
 	size_t len;
 
 	if (all == 0)
 		return false;
+	cut_text(c, cut, sizeof(cut));
 	len = (size_t)snprintf(out, UNWOUND_TEXT_MAX,
 			       "%" PRIu64 " copied stacks were unwound:", all);
 	for (size_t i = 0; i < UNWIND_STOPS_NR; i++)
-		add_part(out, &len, c->stacks[i], texts[i]);
+		add_part(out, &len, c->stacks[i], i == UNWIND_CUT ? cut : texts[i]);
 	return true;
 }
 

@@ -124,6 +124,8 @@ user_stack_unwind(struct user_stack *u, struct replay_sample *s)
 	if (stop < 0 || u->error)
 		return stop < 0 ? stop : u->error;
 	u->stops.stacks[stop]++;
+	if (stop == UNWIND_CUT && s->copied->stack_user.len > u->stops.cut_bytes)
+		u->stops.cut_bytes = (uint32_t)s->copied->stack_user.len;
 	u->stops.frames += s->chain.nr_user;
 	u->user = s->chain.user;
 	u->nr_user = s->chain.nr_user;

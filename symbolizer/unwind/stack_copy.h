@@ -10,6 +10,7 @@
 struct stack_copy {
 	struct span bytes;
 	uint64_t base; /* address of the first byte: the stack pointer */
+	uint64_t used; /* bytes up to the end of the highest word that was asked for and is there */
 	bool beyond;   /* something past the end was asked for */
 	bool narrow;   /* its words have 4 bytes, not 8 */
 };
@@ -23,6 +24,8 @@ stack_copy_word(struct stack_copy *s, uint64_t address, uint64_t *ret)
 
 	if (s->bytes.len >= size && at <= s->bytes.len - size) {
 		*ret = s->narrow ? le32dec(s->bytes.p + at) : le64dec(s->bytes.p + at);
+		if (at + size > s->used)
+			s->used = at + size;
 		return true;
 	}
 	s->beyond |= address > s->base;

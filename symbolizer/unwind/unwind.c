@@ -33,6 +33,7 @@ struct unwinder {
 	struct known_rule known[KNOWN_RULES];
 	struct unwind_frame frames[UNWIND_FRAMES_MAX];
 	size_t nr;
+	uint64_t used; /* by the last walk, of the copied stack */
 	struct code_ways ways;
 };
 
@@ -501,5 +502,12 @@ unwind(struct unwinder *u, const struct unwind_sample *s, unwind_find_fn *find, 
 	while (stop == GO_ON);
 	*ret = u->frames;
 	*ret_nr = u->nr;
+	u->used = w.stack.used;
 	return stop == UNWIND_CUT && s->is_short ? UNWIND_SHORT : stop;
+}
+
+uint64_t
+unwinder_used(const struct unwinder *u)
+{
+	return u->used;
 }

@@ -59,5 +59,7 @@ void unwinder_forget(struct unwinder *u, const struct cfi *cfi);
  */
 int unwind(struct unwinder *u, const struct unwind_sample *s, unwind_find_fn *find, void *arg,
 	   const struct unwind_frame **ret, size_t *ret_nr);
+/* How many bytes of the copied stack the last one needed. */
+uint64_t unwinder_used(const struct unwinder *u);
 
 #endif

@@ -151,7 +151,8 @@ answer(struct stack_walks *w, const struct unwind_walk *entry)
 		return;
 	w->space = entry->space;
 	if (!numbered_spaces_use(w->spaces, entry->space)) {
-		unwind_ring_reply(stack, entry->bytes, UNWIND_NO_SPACE, NULL, 0);
+		unwind_ring_reply(stack, entry->bytes,
+				  (struct unwind_answer){ .stop = UNWIND_NO_SPACE }, NULL);
 		return;
 	}
 	if (sample_of(w, stack, &s)) {
@@ -160,13 +161,18 @@ answer(struct stack_walks *w, const struct unwind_walk *entry)
 			numbered_files_drop(w->files);
 	}
 	if (stop < 0) {
-		unwind_ring_reply(stack, entry->bytes, UNWIND_BUSY, NULL, 0);
+		unwind_ring_reply(stack, entry->bytes,
+				  (struct unwind_answer){ .stop = UNWIND_BUSY }, NULL);
 		return;
 	}
 	/* Readers look at the byte before an address, as of a call; where a signal came that is another instruction. */
 	for (size_t i = 0; i < nr; i++)
 		w->addresses[i] = frames[i].ip + (i > 0 && !frames[i].is_return);
-	unwind_ring_reply(stack, entry->bytes, (uint32_t)stop, w->addresses, nr);
+	unwind_ring_reply(stack, entry->bytes,
+			  (struct unwind_answer){ .stop = (uint32_t)stop,
+						  .nr = (uint32_t)nr,
+						  .used = (uint32_t)unwinder_used(w->u) },
+			  w->addresses);
 }
 
 void

@@ -106,4 +106,41 @@ if [ ! -e /usr/local/libexec/spoor-unwind ]; then
 else
 	skip "spoor-unwind is installed" 3
 fi
+# Stacks of 30 KiB need a larger copy than the usual one. Events of all CPUs are opened anew with it; those of a command
+# have it from the beginning.
+cat >wide.c <<'END'
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#define APART __attribute__((noinline, noclone))
+static volatile unsigned sink;
+APART unsigned leaf(unsigned n) { while (n--) sink = sink * 69069 + 1; return sink; }
+APART unsigned wide(unsigned n) { volatile char room[3000]; room[n] = 1; return n ? wide(n - 1) + room[n] : leaf(100000) + room[0]; }
+int main(int argc, char **argv)
+{
+	struct timespec t;
+
+	do {
+		wide(9);
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	} while (t.tv_sec < atoi(argv[1]));
+	return 0;
+}
+END
+ok "a program with large frames" "${CC:-gcc}" -w -O2 -g -fomit-frame-pointer -fno-optimize-sibling-calls -o wide wide.c
+reaching() # FILE [OPTION...]: of the samples in leaf, those under main, in a thousand
+{
+	local file=$1
+	shift
+	"$SPOOR" export -f folded -i "$file" "$@" 2>/dev/null | awk '/^wide;.*;leaf / { n += $NF } /;main;wide;.*;leaf / { m += $NF } END { print int(1000 * m / n) }'
+}
+exits 0 "a size that was asked for" "$SPOOR" record --call-graph auto,8192 -F 99 -o asked.spoor -- ./wide 1
+is "$(reaching asked.spoor)" 0 "is kept"
+like "$("$SPOOR" report --children -i asked.spoor)" 'to the end of the copied bytes \(8 KiB;' "and told"
+exits 0 "a command" "$SPOOR" record --call-graph auto -F 99 -o command.spoor -- ./wide 1
+in_range "$(reaching command.spoor)" 950 1000 "has larger copies from the beginning"
+exits 0 "all CPUs" "$SPOOR" record --call-graph auto -F 199 -a -o all.spoor -- ./wide 8
+like "$("$SPOOR" info -i all.spoor)" 'to the end of the copied bytes \((8|16|32) KiB;' "begin with the usual size"
+in_range "$(reaching all.spoor --since 2s)" 950 1000 "and follow what is needed" || diag "$("$SPOOR" info -i all.spoor)"
+is "$("$SPOOR" info --json -i all.spoor | jq -c '[.bad_records, .loss.corrupt]')" '[0,0]' "all samples parse" || diag "$("$SPOOR" info -i all.spoor)"
 done_testing

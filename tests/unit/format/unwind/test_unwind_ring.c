@@ -174,19 +174,24 @@ test_answer(void **state)
 	struct unwind_walk *w = put_walk(4096, bytes, 0x111, 100);
 	struct unwind_stack *s = unwind_ring_stack(&unwinder, w);
 	uint64_t got[4] = { 0 };
-	size_t nr;
+	struct unwind_answer a;
 
 	assert_non_null(s);
-	unwind_ring_reply(s, bytes, 2, addresses, 4);
-	assert_int_equal(unwind_ring_answer(&recorder, 4096, bytes, got, 4, &nr), 2);
-	assert_int_equal(nr, 4);
+	unwind_ring_reply(s, bytes, (struct unwind_answer){ .stop = 2, .nr = 4, .used = 96 },
+			  addresses);
+	a = unwind_ring_answer(&recorder, 4096, bytes, got, 4);
+	assert_int_equal(a.stop, 2);
+	assert_int_equal(a.nr, 4);
+	assert_int_equal(a.used, 96);
 	assert_memory_equal(got, addresses, sizeof(got));
 	/* As many as the recorder wants. */
-	assert_int_equal(unwind_ring_answer(&recorder, 4096, bytes, got, 2, &nr), 2);
-	assert_int_equal(nr, 2);
-	unwind_ring_reply(s, bytes, UNWIND_BUSY, NULL, 0);
-	assert_int_equal(unwind_ring_answer(&recorder, 4096, bytes, got, 4, &nr), UNWIND_BUSY);
-	assert_int_equal(nr, 0);
+	a = unwind_ring_answer(&recorder, 4096, bytes, got, 2);
+	assert_int_equal(a.stop, 2);
+	assert_int_equal(a.nr, 2);
+	unwind_ring_reply(s, bytes, (struct unwind_answer){ .stop = UNWIND_BUSY }, NULL);
+	a = unwind_ring_answer(&recorder, 4096, bytes, got, 4);
+	assert_int_equal(a.stop, UNWIND_BUSY);
+	assert_int_equal(a.nr, 0);
 }
 
 /* No more addresses are written than where the stack was. */
@@ -198,12 +203,13 @@ test_answer_room(void **state)
 	struct unwind_walk *w = put_walk(0, bytes, 0, 0);
 	struct unwind_stack *s = unwind_ring_stack(&unwinder, w);
 	uint64_t got[4] = { 0 };
-	size_t nr;
+	struct unwind_answer a;
 
 	memset(recorder.stacks + bytes, 0xee, 8);
-	unwind_ring_reply(s, bytes, 0, addresses, 4);
-	assert_int_equal(unwind_ring_answer(&recorder, 0, bytes, got, 4, &nr), 0);
-	assert_int_equal(nr, 2);
+	unwind_ring_reply(s, bytes, (struct unwind_answer){ .nr = 4 }, addresses);
+	a = unwind_ring_answer(&recorder, 0, bytes, got, 4);
+	assert_int_equal(a.stop, 0);
+	assert_int_equal(a.nr, (sizeof(*s) - sizeof(a)) / 8);
 	assert_int_equal(recorder.stacks[bytes], 0xee);
 }
 
@@ -211,16 +217,20 @@ test_answer_room(void **state)
 static void
 test_hostile_answer(void **state)
 {
-	const struct unwind_answer much[] = { { 0, 3 }, { 0, UINT32_MAX }, { 0, 0x20000000 } };
+	const struct unwind_answer much[] = { { .nr = 3 },
+					      { .nr = UINT32_MAX },
+					      { .nr = 0x20000000 } };
 	uint64_t got[64];
-	size_t nr;
+	struct unwind_answer a;
 
 	for (size_t i = 0; i < sizeof(much) / sizeof(much[0]); i++) {
 		memcpy(recorder.stacks, &much[i], sizeof(much[i]));
-		assert_int_equal(unwind_ring_answer(&recorder, 0, 24, got, 64, &nr), UNWIND_BUSY);
-		assert_int_equal(nr, 0);
+		a = unwind_ring_answer(&recorder, 0, sizeof(a) + 16, got, 64);
+		assert_int_equal(a.stop, UNWIND_BUSY);
+		assert_int_equal(a.nr, 0);
 	}
-	assert_int_equal(unwind_ring_answer(&recorder, 0, 7, got, 64, &nr), UNWIND_BUSY);
+	a = unwind_ring_answer(&recorder, 0, sizeof(a) - 1, got, 64);
+	assert_int_equal(a.stop, UNWIND_BUSY);
 }
 
 static void

@@ -448,10 +448,16 @@ static uint32_t
 walk(uint32_t space)
 {
 	const size_t bytes = fill_stack(0);
+	struct unwind_answer a;
 
 	put_walk(space, 0, bytes);
 	assert_true(done());
-	return unwind_ring_answer(&rig.ring, 0, bytes, answered, FRAMES, &nr_answered);
+	a = unwind_ring_answer(&rig.ring, 0, bytes, answered, FRAMES);
+	nr_answered = a.nr;
+	/* No more than there is, and frames need some of it. */
+	assert_true(a.used <= bytes);
+	assert_true(a.nr < 2 || a.used > 0);
+	return a.stop;
 }
 
 /* The truth from the frame on that answered[0] is. */
