@@ -12,9 +12,12 @@
 #include <unistd.h>
 
 #define QUEUE_PAD UINT32_MAX /* kind of what fills the end of the buffer */
-#define QUEUE_KEEP_LOW (1u << 20)
-#define QUEUE_KEEP (2 * QUEUE_KEEP_LOW) /* of the buffer, whatever happens */
-#define QUEUE_CALM_LAPS 4		/* without a burst, until what one took is given back */
+/*
+ * Of the buffer: twice this part keeps its memory, whatever happens. A lap is at least so long, as the next one has no
+ * more room than that until the consumer has come to its beginning.
+ */
+#define QUEUE_PART 16
+#define QUEUE_CALM_LAPS 4 /* without a burst, until what one took is given back */
 
 /* In the buffer, at multiples of its own size, so that it never goes round the end. */
 struct queue_header {
@@ -28,6 +31,7 @@ _Static_assert(sizeof(struct queue_header) == 32, "a header fits wherever a mess
 struct queue {
 	uint8_t *p;
 	size_t size; /* power of two */
+	size_t low;  /* bytes of a part, see QUEUE_PART */
 	int wake_fd;
 	/* Producer's. */
 	_Alignas(64) _Atomic uint64_t head; /* written: release; pairs with queue_peek() */
@@ -35,7 +39,7 @@ struct queue {
 	uint64_t tail_seen;
 	size_t touched;	   /* of the buffer, from its front: it has memory */
 	size_t lap;	   /* likewise, since it was begun at its front */
-	unsigned int calm; /* laps since one that went past QUEUE_KEEP */
+	unsigned int calm; /* laps since one that was longer than two parts */
 	/* Consumer's. */
 	_Alignas(64) _Atomic uint64_t tail; /* read: release; pairs with room() */
 	_Atomic bool asleep;		    /* pairs in queue_wait() and queue_wake() */
@@ -52,7 +56,9 @@ queue_new(size_t bytes, struct queue **ret)
 		return -ENOMEM;
 	while (size < bytes)
 		size *= 2;
-	*q = (struct queue){ .size = size, .wake_fd = -1 };
+	*q = (struct queue){ .size = size, .low = size / QUEUE_PART, .wake_fd = -1 };
+	if (q->low < QUEUE_BYTES_MIN)
+		q->low = QUEUE_BYTES_MIN;
 	q->p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (q->p == MAP_FAILED)
 		goto fail;
@@ -112,12 +118,12 @@ end_lap(struct queue *q)
 {
 	if (q->lap == 0)
 		return; /* it was reserved in vain */
-	q->calm = q->lap > QUEUE_KEEP ? 0 : q->calm + 1;
+	q->calm = q->lap > 2 * q->low ? 0 : q->calm + 1;
 	q->lap = 0;
-	if (q->calm < QUEUE_CALM_LAPS || q->touched <= 2 * QUEUE_KEEP)
+	if (q->calm < QUEUE_CALM_LAPS || q->touched <= 4 * q->low)
 		return;
-	madvise(q->p + QUEUE_KEEP, q->touched - QUEUE_KEEP, MADV_DONTNEED);
-	q->touched = QUEUE_KEEP;
+	madvise(q->p + 2 * q->low, q->touched - 2 * q->low, MADV_DONTNEED);
+	q->touched = 2 * q->low;
 }
 
 /*
@@ -127,7 +133,7 @@ end_lap(struct queue *q)
 static bool
 start_again(struct queue *q, uint64_t head)
 {
-	if ((head & (q->size - 1)) < QUEUE_KEEP_LOW)
+	if ((head & (q->size - 1)) < q->low)
 		return false;
 	q->tail_seen = atomic_load_explicit(&q->tail, memory_order_acquire);
 	return q->tail_seen == head;

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # @full
-# @budget 60s
+# @budget 90s
 #
 # --call-graph auto: stacks of programs without frame pointers are whole in the recording, and nothing of what their
 # stacks and registers held is in it.
@@ -96,6 +96,30 @@ is "$?" 0 "a recording whose unwinder is killed ends in order"
 in_range "$killed" 1 1000 "it was, times"
 like "$(cat killed.err)" ' [0-9]+ samples, 0 lost' "no sample is lost" || diag_file killed.err
 is "$("$SPOOR" report --json --children -i killed.spoor | jq '.unwound.busy > 0')" true "those that were not walked are counted"
+
+# It is stopped: it is ended after a while, another one begins, and no sample is lost.
+unwinder_of() # PID: its unwinder
+{
+	local p
+	for p in $(pgrep -x spoor-unwind); do
+		[ "$(parent_of "$(parent_of "$p")")" != "$1" ] || echo "$p"
+	done
+}
+"$SPOOR" record --call-graph auto -F 199 -o stopped.spoor -- ./bare 100 2>stopped.err &
+pid=$!
+works() { [ -n "$(unwinder_of $pid)" ]; }
+another() { works && [ "$(unwinder_of $pid)" != "$first" ]; }
+wait_for 20 works
+first=$(unwinder_of $pid)
+kill -STOP "$first"
+ok "an unwinder that stands still is ended, and another one begins" wait_for 40 another
+sleep 5
+pkill -P $pid -x bare
+wait $pid
+like "$(cat stopped.err)" ' [0-9]+ samples, 0 lost' "no sample is lost meanwhile" || diag_file stopped.err
+is "$("$SPOOR" report --json --children -i stopped.spoor | jq '.unwound.busy > 0')" true "those that were not walked are counted"
+in_range "$("$SPOOR" export -f folded -i stopped.spoor --since 2s | awk '/^bare;.*leaf / { n += $NF } /;main;deep;.*;leaf / { m += $NF } END { print int(1000 * m / n) }')" \
+	950 1000 "stacks are whole again after that"
 
 # Without the program.
 if [ ! -e /usr/local/libexec/spoor-unwind ]; then

@@ -194,6 +194,26 @@ test_memory_of_bursts(void **state)
 	queue_free(q);
 }
 
+/* A lap that has just begun has room for a sixteenth, before the consumer comes to it. */
+static void
+test_room_of_a_new_lap(void **state)
+{
+	const size_t size = 64u << 20, message = 200u << 10;
+	const uint8_t *front;
+	struct queue *q;
+	size_t n = 0;
+
+	assert_int_equal(queue_new(size, &q), 0);
+	front = queue_reserve(q, 0);
+	lap_calmly(q, front);
+	while (queue_reserve(q, message)) {
+		put(q, 1, message);
+		n++;
+	}
+	assert_true(n * message >= size / 16 - message);
+	queue_free(q);
+}
+
 #define MESSAGES 100000u
 
 static size_t
@@ -261,6 +281,7 @@ main(void)
 		cmocka_unit_test(test_full_to_the_byte),
 		cmocka_unit_test(test_reserve_without_commit),
 		cmocka_unit_test(test_round_and_round),
+		cmocka_unit_test(test_room_of_a_new_lap),
 		cmocka_unit_test(test_memory_of_bursts),
 		cmocka_unit_test(test_threads),
 	};
