@@ -23,6 +23,7 @@
 #include "recorder/ring/ring.h"
 
 struct buf;
+struct event_attr;
 
 /* What is opened on each CPU. */
 struct cpu_rings_options {
@@ -35,6 +36,8 @@ struct cpu_rings_options {
 	uint32_t aux_pages; /* of the AUX area, where an event of the plan has one */
 	bool aux_snapshot;
 	uint64_t aux_snapshot_bytes; /* see session_options */
+	/* By the plan's indexes: whose copied stacks are to be unwound, and so are trimmed. Borrowed; NULL: none. */
+	const struct event_attr *opened;
 };
 
 struct open_event {

@@ -4,12 +4,15 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "format/block/gap.h"
 #include "format/block/loss.h"
 #include "format/bytes/buf.h"
+#include "format/record/perf_record.h"
+#include "format/record/sample_stack.h"
 #include "recorder/event/event_missing.h"
 #include "recorder/event/sample_bound.h"
 #include "recorder/ground/message.h"
@@ -28,6 +31,9 @@
 #define COUNT_EACH_NS UINT64_C(50000)
 /* Shorter pauses are in the ledger alone: there may be two a second. */
 #define PAUSE_GAP_NS UINT64_C(1000000000)
+
+/* Bytes of a sample, from which on it is looked whether there are some that mean nothing. */
+#define TRIM_LEAST 1024
 
 /* --- open ------------------------------------------------------------------------------ */
 
@@ -188,8 +194,45 @@ ring_set_control(const struct ring_set *s, bool sideband, unsigned long request)
 
 /* --- the pass --------------------------------------------------------------------------- */
 
+/* Whose sample it is, if its stack is to be trimmed. The id is the first word (PERF_SAMPLE_IDENTIFIER). */
+static const struct event_attr *
+trimmed_attr(const struct ring_set *s, const struct cpu_rings *c, const uint8_t *record)
+{
+	const uint64_t id = le64dec(record + PERF_RECORD_HEADER_BYTES);
+
+	for (size_t k = 0; k < c->nr; k++)
+		if (c->events[k].id == id)
+			return s->each.opened[c->events[k].def].sample_type & PERF_SAMPLE_STACK_USER
+				? &s->each.opened[c->events[k].def]
+				: NULL;
+	return NULL;
+}
+
+/* Whole records; returns the bytes that they are then. */
+static size_t
+trim_stacks(const struct ring_set *s, const struct cpu_rings *c, uint8_t *p, size_t n)
+{
+	size_t to = 0, size;
+
+	for (size_t from = 0; from < n; from += size) {
+		const struct event_attr *attr = NULL;
+		size_t len;
+
+		len = size = le16dec(p + from + 6);
+		if (size >= TRIM_LEAST && le32dec(p + from) == PERF_RECORD_SAMPLE)
+			attr = trimmed_attr(s, c, p + from);
+		if (attr)
+			len = sample_stack_trim(p + from, size, attr);
+		if (to != from)
+			memmove(p + to, p + from, len);
+		to += len;
+	}
+	return to;
+}
+
 bool
-ring_set_drain(struct cpu_rings *c, struct ring *ring, struct queue *q, uint64_t *moved)
+ring_set_drain(const struct ring_set *s, struct cpu_rings *c, struct ring *ring, struct queue *q,
+	       uint64_t *moved)
 {
 	uint64_t bytes = 0;
 	bool room = true;
@@ -210,7 +253,8 @@ ring_set_drain(struct cpu_rings *c, struct ring *ring, struct queue *q, uint64_t
 		n = ring_read(ring, to, n, &c->corrupt);
 		if (n == 0)
 			break;
-		queue_commit(q, MESSAGE_RECORDS, 0, 0, n);
+		queue_commit(q, MESSAGE_RECORDS, 0, 0,
+			     s->each.opened ? trim_stacks(s, c, to, n) : n);
 		ring_consume(ring, n);
 		bytes += n;
 	}
@@ -227,10 +271,10 @@ ring_set_pass(struct ring_set *s, struct queue *q, uint64_t now_ns, bool tell_it
 	s->fullest = 0;
 	for (size_t i = 0; i < s->nr; i++) {
 		before = moved;
-		all &= ring_set_drain(&s->cpus[i], &s->cpus[i].sideband, q, &moved);
+		all &= ring_set_drain(s, &s->cpus[i], &s->cpus[i].sideband, q, &moved);
 		s->moved_sideband += moved - before;
 		before = moved;
-		all &= ring_set_drain(&s->cpus[i], &s->cpus[i].samples, q, &moved);
+		all &= ring_set_drain(s, &s->cpus[i], &s->cpus[i].samples, q, &moved);
 		s->fullest = moved - before > s->fullest ? moved - before : s->fullest;
 		all &= ring_set_drain_aux(s, i, q, s->ended);
 	}

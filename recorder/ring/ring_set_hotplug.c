@@ -97,8 +97,8 @@ ring_set_cpu_gone(struct ring_set *s, size_t i, struct queue *q, const struct ev
 	if (!c->stopped)
 		aux_ring_stop(&c->aux, s->each.aux_snapshot_bytes);
 	c->stopped = true;
-	if (!ring_set_drain(c, &c->sideband, q, &moved) ||
-	    !ring_set_drain(c, &c->samples, q, &moved) || !ring_set_drain_aux(s, i, q, true))
+	if (!ring_set_drain(s, c, &c->sideband, q, &moved) ||
+	    !ring_set_drain(s, c, &c->samples, q, &moved) || !ring_set_drain_aux(s, i, q, true))
 		return false;
 	/* Now, and not when it was seen to be gone: what has just been taken is in no gap. */
 	now_ns = host_now_ns();

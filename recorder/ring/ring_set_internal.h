@@ -47,7 +47,8 @@ bool ring_set_send_reads(const struct ring_set *s, struct cpu_rings *c, struct q
  * One ring, no more than once round: a writer that is as fast as we are must not keep us. Adds what
  * was moved, all or not; false: the queue has no room.
  */
-bool ring_set_drain(struct cpu_rings *c, struct ring *ring, struct queue *q, uint64_t *moved);
+bool ring_set_drain(const struct ring_set *s, struct cpu_rings *c, struct ring *ring,
+		    struct queue *q, uint64_t *moved);
 
 /*
  * What is in the AUX area of cpus[i], if it has one; of a snapshot, what ring_set_snapshot() found. at_end: the tracer

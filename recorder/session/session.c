@@ -109,6 +109,30 @@ settle_tracees(struct session *s, struct session_error *error)
 	return r;
 }
 
+/* As the kernel gives their samples, into s->opened; NULL where no stack is to be unwound. 0, -ENOMEM. */
+static int
+set_opened(struct session *s)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < s->plan.nr; i++)
+		any |= s->plan.defs[i].unwind_bytes > 0;
+	if (!any)
+		return 0;
+	s->opened = calloc(s->plan.nr, sizeof(*s->opened));
+	for (size_t i = 0; s->opened && i < s->plan.nr; i++) {
+		struct perf_event_attr attr = s->plan.defs[i].attr;
+		struct span raw = span_of(&attr, attr.size);
+
+		/* The stack of an event with call graph dwarf is recorded. */
+		if (!s->plan.defs[i].unwind_bytes)
+			continue;
+		event_def_copy_stack(&s->plan.defs[i], &attr);
+		(void)event_attr_parse(&raw, &s->opened[i]);
+	}
+	return s->opened ? 0 : -ENOMEM;
+}
+
 static int
 open_events(struct session *s, struct session_error *error)
 {
@@ -130,13 +154,14 @@ open_events(struct session *s, struct session_error *error)
 			"addresses, fields of tracepoints) go into a file of yours only: "
 			"give one (-o)");
 	if (r == 0) {
-		if (session_size_stacks(&s->options, &s->target, &s->plan))
-			s->stack_size.bytes = SESSION_STACK_BYTES;
 		session_size_rings(&s->options, &s->plan, &s->target);
+		s->stack_size.bytes = session_size_stacks(&s->options, &s->target, &s->plan);
+		r = set_opened(s) < 0 ? session_fail(error, -ENOMEM, "out of memory") : 0;
 	}
 	o.pages = s->options.ring_pages;
 	o.sideband_pages = s->options.sideband_pages;
 	o.aux_pages = s->options.aux_pages;
+	o.opened = s->opened;
 	if (r == 0)
 		r = session_check_descriptors(&s->options, &s->plan, &s->target, error);
 	if (r == 0)
@@ -261,37 +286,9 @@ open_live(struct session *s, struct buf *state, struct session_error *error)
 	return 0;
 }
 
-/* As the kernel gives their samples. *ret: NULL where no stack is to be unwound; the caller frees. 0, -ENOMEM. */
-static int
-opened_attrs(const struct session *s, struct event_attr **ret)
-{
-	struct event_attr *all;
-	bool any = false;
-
-	*ret = NULL;
-	for (size_t i = 0; i < s->plan.nr; i++)
-		any |= s->plan.defs[i].unwind_bytes > 0;
-	if (!any)
-		return 0;
-	all = calloc(s->plan.nr, sizeof(*all));
-	for (size_t i = 0; all && i < s->plan.nr; i++) {
-		struct perf_event_attr attr = s->plan.defs[i].attr;
-		struct span raw = span_of(&attr, attr.size);
-
-		/* The stack of an event with call graph dwarf is recorded. */
-		if (!s->plan.defs[i].unwind_bytes)
-			continue;
-		event_def_copy_stack(&s->plan.defs[i], &attr);
-		(void)event_attr_parse(&raw, &all[i]);
-	}
-	*ret = all;
-	return all ? 0 : -ENOMEM;
-}
-
 static int
 open_writer(struct session *s, struct span state, struct session_error *error)
 {
-	struct event_attr *opened = NULL;
 	struct writer_options o = {
 		.meta = s->meta,
 		.live = s->live,
@@ -309,21 +306,16 @@ open_writer(struct session *s, struct span state, struct session_error *error)
 	};
 	int r;
 
-	if (opened_attrs(s, &opened) < 0)
-		return session_fail(error, -ENOMEM, "out of memory");
 	o.sink = s->options.sink ? s->options.sink : io_sink_fd(s->options.out_fd);
-	if (!o.sink) {
-		free(opened);
+	if (!o.sink)
 		return session_fail(error, -ENOMEM, "out of memory");
-	}
 	s->options.out_fd = -1;
 	s->options.sink = NULL;
 	s->meta = NULL;
-	o.opened = opened;
+	o.opened = s->opened;
 	o.stacks_bytes = session_stacks_bytes(&s->options, &s->plan);
 	o.stack_size = &s->stack_size;
 	r = writer_open(&o, &s->writer, error);
-	free(opened);
 	if (r == 0)
 		r = writer_state(s->writer, state, error);
 	return r < 0 ? r : writer_start(s->writer, error);
@@ -415,6 +407,7 @@ free_session(struct session *s)
 	if (s->live)
 		live_close(s->live);
 	ring_set_close(&s->rings);
+	free(s->opened);
 	hotplug_close(&s->hotplug);
 	if (s->uevents_fd >= 0)
 		close(s->uevents_fd);

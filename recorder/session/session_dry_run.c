@@ -95,7 +95,7 @@ bulk_bytes_a_second(const struct session_options *o, const struct event_plan *pl
 			hz = SESSION_FREQUENCY_HZ;
 		if (def->attr.sample_type & PERF_SAMPLE_STACK_USER)
 			sum += hz * def->attr.sample_stack_user;
-		sum += hz * def->unwind_bytes;
+		sum += hz * session_stack_room(o, def);
 		/* A lost one costs the waits of all threads that it may have been of. */
 		if (def->everybody)
 			sum += WAKEUPS_BYTES;
@@ -252,8 +252,8 @@ session_dry_run(const struct session_options *options, session_see_attr_fn *see,
 		r = command_check(o.command, error);
 	if (r < 0)
 		goto out;
-	(void)session_size_stacks(&o, &target, &plan);
 	session_size_rings(&o, &plan, &target);
+	(void)session_size_stacks(&o, &target, &plan);
 	event_plan_rings(&plan, o.ring_pages * page, o.sideband_pages * page,
 			 o.aux_snapshot ? 0 : o.aux_pages * page);
 	session_see_attrs(&plan, see, arg);

@@ -71,8 +71,10 @@ struct session {
 	uint64_t loop_ns;			/* when the loop last looked at the clock */
 	uint64_t status_ns;			/* when losses were last asked for */
 	uint64_t cpu_ns, moved, moved_sideband; /* of this thread, when last looked at */
-	uint64_t window_ns;	      /* of a flight recorder: what the writer was told last */
-	uint64_t phase_due_ns;	      /* when ring_set_phase() is to be called; of tasks never */
+	uint64_t window_ns;    /* of a flight recorder: what the writer was told last */
+	uint64_t phase_due_ns; /* when ring_set_phase() is to be called; of tasks never */
+	struct event_attr
+		*opened; /* by the plan's indexes, those whose stacks are unwound; or NULL */
 	struct stack_size stack_size; /* bytes 0: it stays as it is */
 	bool stacks_told;	      /* that they would need more than there is room for */
 	uint64_t limit_ns; /* when the kernel's limit of the frequency was last asked for */
@@ -142,11 +144,14 @@ void session_counters_last(struct session *s, uint64_t now_ns);
 int session_change_frequency(struct session *s, uint64_t asked_hz, uint64_t limit_hz,
 			     enum rate_reason reason);
 /*
- * How much of the stack is copied by those events that leave it open (session_stacks.c): before they are opened, and
- * whether it is to follow what walks need; then session_follow_stacks() opens them anew when that changes.
+ * How much of the stack is copied by those events that leave it open (session_stacks.c): before they are opened, as much
+ * as the rings have room for. 0: that stays; else the size, which is to follow what walks need:
+ * session_follow_stacks() opens them anew when that changes. session_stack_room(): bytes, of which a ring is to hold half
+ * a second.
  */
-bool session_size_stacks(const struct session_options *o, const struct target *target,
-			 struct event_plan *plan);
+uint64_t session_stack_room(const struct session_options *o, const struct event_def *def);
+uint32_t session_size_stacks(const struct session_options *o, const struct target *target,
+			     struct event_plan *plan);
 void session_follow_stacks(struct session *s);
 
 /* The kernel lowers its limit when it finds that sampling takes too long; people raise it. */

@@ -7,51 +7,56 @@
 #include "recorder/host/host.h"
 #include "recorder/session/session_internal.h"
 
-/* Of events of tasks, which cannot be opened anew, because the kernel hands them on to tasks that begin: a second. */
-#define CPU_BYTES (UINT64_C(8) << 20)
-#define TASK_BYTES (UINT64_C(2) << 20)
 /* A ring is to hold the samples of a second's tenth, whatever they copy. */
-#define RINGS_A_SECOND 10
+#define PARTS 10
 
-static uint64_t
-hz_of(const struct event_plan *plan, const struct event_def *def)
+/* What is not asked for by a frequency may come at any rate. */
+static bool
+is_open(const struct event_def *def)
 {
-	const uint64_t hz = def->own_hz ? def->own_hz : plan->frequency_hz_effective;
-
-	return hz ? hz : SESSION_FREQUENCY_HZ;
+	return def->unwind_bytes && def->unwind_open && def->attr.freq;
 }
 
-bool
+uint64_t
+session_stack_room(const struct session_options *o, const struct event_def *def)
+{
+	return is_open(def) && !o->cpu_share ? stack_size_within(UINT64_MAX) * UINT64_C(2) / PARTS
+					     : def->unwind_bytes;
+}
+
+/* The largest one that rings have room for. */
+static uint32_t
+size_max(const struct event_plan *plan, uint32_t ring_pages)
+{
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t max = 1;
+
+	for (size_t i = 0; i < plan->nr; i++) {
+		const struct event_def *def = &plan->defs[i];
+		const uint64_t hz = def->own_hz ? def->own_hz : plan->frequency_hz_effective;
+
+		if (is_open(def) && hz > max)
+			max = hz;
+	}
+	return stack_size_within(ring_pages * page * PARTS / max);
+}
+
+uint32_t
 session_size_stacks(const struct session_options *o, const struct target *target,
 		    struct event_plan *plan)
 {
-	const bool follows = target_of_cpus(target) && !o->cpu_share;
+	const uint32_t bytes = size_max(plan, o->ring_pages);
 	bool any = false;
 
-	for (size_t i = 0; i < plan->nr; i++) {
-		struct event_def *def = &plan->defs[i];
-		const uint64_t bytes = target->per_thread ? TASK_BYTES : CPU_BYTES;
-
-		if (!def->unwind_bytes || !def->unwind_open)
-			continue;
-		any = true;
-		/* A share of the CPU was counted out with the size that there is. */
-		if (!target_of_cpus(target) && !o->cpu_share && !o->period)
-			def->unwind_bytes = stack_size_within(bytes / hz_of(plan, def));
-	}
-	return any && follows;
-}
-
-static uint32_t
-size_max(const struct session *s)
-{
-	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-	uint64_t hz = 1;
-
-	for (size_t i = 0; i < s->plan.nr; i++)
-		if (s->plan.defs[i].unwind_open && hz_of(&s->plan, &s->plan.defs[i]) > hz)
-			hz = hz_of(&s->plan, &s->plan.defs[i]);
-	return stack_size_within(s->rings.each.pages * page * RINGS_A_SECOND / hz);
+	/* A share of the CPU was counted out with the size that there is. */
+	if (o->cpu_share)
+		return 0;
+	for (size_t i = 0; i < plan->nr; i++)
+		if (is_open(&plan->defs[i])) {
+			plan->defs[i].unwind_bytes = bytes;
+			any = true;
+		}
+	return any && target_of_cpus(target) ? bytes : 0;
 }
 
 static void
@@ -79,7 +84,7 @@ open_anew(struct session *s, uint32_t bytes)
 	for (uint32_t i = 0; r == 0 && i < s->plan.nr; i++) {
 		struct event_def *def = &s->plan.defs[i];
 
-		if (!def->unwind_open || !def->unwind_bytes || def->member_of)
+		if (!is_open(def) || def->member_of)
 			continue;
 		def->unwind_bytes = bytes;
 		r = ring_set_renew(&s->rings, i, writer_queue(s->writer), s->shapes, host_now_ns());
@@ -93,15 +98,18 @@ void
 session_follow_stacks(struct session *s)
 {
 	const uint32_t is = atomic_load_explicit(&s->stack_size.bytes, memory_order_relaxed),
-		       max = size_max(s);
+		       max = size_max(&s->plan, s->rings.each.pages);
 	uint32_t wanted = atomic_load_explicit(&s->stack_size.wanted, memory_order_relaxed);
 	int r;
 
-	if (!is || !wanted)
+	if (!is)
 		return;
+	if (!wanted)
+		wanted = is;
 	if (wanted > max) {
+		if (wanted > is)
+			tell_limit(s, max);
 		wanted = max;
-		tell_limit(s, max);
 	}
 	if (wanted == is)
 		return;

@@ -13,9 +13,9 @@
 #define RECENT 400
 #define RECENT_CUT 8
 /* No more than one in so many would need more than a smaller copy, of so many and in so long a time. */
-#define SPARE_SHARE 1000
+#define SPARE_SHARE 400
 #define SPARE 5000
-#define SPARE_NS (SECOND_NS * 600)
+#define SPARE_NS (SECOND_NS * 60)
 
 static const uint32_t sizes[STACK_SIZES_NR] = { 4096, 8192, 16384, 32768, 64512 };
 
@@ -97,7 +97,7 @@ stack_size_count(struct stack_size *s, uint32_t asked, uint32_t used, bool cut, 
 	if (bytes != s->counted)
 		begin(s, bytes, now_ns);
 	/* The kernel asks for less than the largest size where a record would be too long. */
-	if (asked > bytes || (asked < bytes && asked <= stack_size_within(bytes - 1)))
+	if (cut && (asked > bytes || (asked < bytes && asked <= stack_size_within(bytes - 1))))
 		return;
 	s->recent++;
 	s->recent_cut += cut;

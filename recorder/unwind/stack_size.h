@@ -33,8 +33,8 @@ struct stack_size {
 uint32_t stack_size_within(uint64_t bytes);
 
 /*
- * The writer thread: a copy of asked bytes was walked. used: how many of them the walk needed, or cut: it needed more.
- * Copies that were asked for before the size changed are not counted.
+ * The writer thread: a copy was walked, which needed so many of its bytes (used), or more than the asked bytes (cut).
+ * What was cut of another size than that of now is not counted.
  */
 void stack_size_count(struct stack_size *s, uint32_t asked, uint32_t used, bool cut,
 		      uint64_t now_ns);

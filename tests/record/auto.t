@@ -130,8 +130,7 @@ if [ ! -e /usr/local/libexec/spoor-unwind ]; then
 else
 	skip "spoor-unwind is installed" 3
 fi
-# Stacks of 30 KiB need a larger copy than the usual one. Events of all CPUs are opened anew with it; those of a command
-# have it from the beginning.
+# Stacks of 30 KiB need a larger copy than that of dwarf.
 cat >wide.c <<'END'
 #include <stdlib.h>
 #include <string.h>
@@ -161,10 +160,15 @@ reaching() # FILE [OPTION...]: of the samples in leaf, those under main, in a th
 exits 0 "a size that was asked for" "$SPOOR" record --call-graph auto,8192 -F 99 -o asked.spoor -- ./wide 1
 is "$(reaching asked.spoor)" 0 "is kept"
 like "$("$SPOOR" report --children -i asked.spoor)" 'to the end of the copied bytes \(8 KiB;' "and told"
-exits 0 "a command" "$SPOOR" record --call-graph auto -F 99 -o command.spoor -- ./wide 1
-in_range "$(reaching command.spoor)" 950 1000 "has larger copies from the beginning"
-exits 0 "all CPUs" "$SPOOR" record --call-graph auto -F 199 -a -o all.spoor -- ./wide 8
-like "$("$SPOOR" info -i all.spoor)" 'to the end of the copied bytes \((8|16|32) KiB;' "begin with the usual size"
-in_range "$(reaching all.spoor --since 2s)" 950 1000 "and follow what is needed" || diag "$("$SPOOR" info -i all.spoor)"
-is "$("$SPOOR" info --json -i all.spoor | jq -c '[.bad_records, .loss.corrupt]')" '[0,0]' "all samples parse" || diag "$("$SPOOR" info -i all.spoor)"
+for hz in 99 999; do
+	exits 0 "a command, $hz Hz" "$SPOOR" record --call-graph auto -F $hz -o command.spoor -- ./wide 1
+	in_range "$(reaching command.spoor)" 950 1000 "has copies that are large enough"
+done
+exits 0 "all CPUs" "$SPOOR" record --call-graph auto -F 999 -a -o all.spoor -- ./wide 3
+in_range "$(reaching all.spoor)" 950 1000 "have them, too" || diag "$("$SPOOR" info -i all.spoor)"
+# Rings have room for 4 KiB, and that is told.
+exits 0 "small rings" "$SPOOR" record --call-graph auto -F 999 -m 64K -a -o small.spoor -- ./wide 4
+like "$("$SPOOR" info -i small.spoor)" 'to the end of the copied bytes \(4 KiB;' "have smaller copies"
+like "$(cat err)" 'more than 0.5 % of stacks end at the copied 4 KiB: .* rings have no room for larger copies' "which is told" || diag_file err
+is "$("$SPOOR" info --json -i small.spoor | jq -c '[.bad_records, .loss.corrupt]')" '[0,0]' "all samples parse" || diag "$("$SPOOR" info -i small.spoor)"
 done_testing

@@ -89,15 +89,15 @@ test_shrinks(void **state)
 	count(&s, 4000, 3000, false, 1);
 	count(&s, 995, 9000, false, 1);
 	count(&s, 4, 30000, false, 1);
-	/* Not before ten minutes are over. */
+	/* Not before a minute is over. */
 	assert_int_equal(s.wanted, 0);
 	count(&s, 1, 3000, false, later);
 	assert_int_equal(s.wanted, 16384);
 
-	/* Two of a thousand need more. */
+	/* Six of two thousand need more. */
 	s = (struct stack_size){ .bytes = 16384 };
 	count(&s, 5000, 3000, false, 1);
-	count(&s, 10, 9000, false, 1);
+	count(&s, 15, 9000, false, 1);
 	count(&s, 1, 3000, false, later);
 	assert_int_equal(s.wanted, 0);
 	/* They are forgotten after that. */
