@@ -394,6 +394,13 @@ cfi_bytes(const struct cfi *c)
 		c->rows.rules.cap_words * sizeof(*c->rows.rules.words);
 }
 
+void
+cfi_drop_gaps(struct cfi *c)
+{
+	cfi_gaps_done(&c->gaps);
+	c->gaps = (struct cfi_gaps){ .v = NULL };
+}
+
 bool
 cfi_function(const struct cfi *c, size_t i, struct cfi_function *ret)
 {

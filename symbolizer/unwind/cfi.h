@@ -42,6 +42,8 @@ void cfi_free(struct cfi *c);
 const struct cfi_arch *cfi_arch(const struct cfi *c);
 /* Memory that it takes, of which only the rows grow. */
 size_t cfi_bytes(const struct cfi *c);
+/* Gives back the copies of its code that has none: stacks end there. */
+void cfi_drop_gaps(struct cfi *c);
 
 /*
  * Is it where the file is started? That has no caller, and glibc's dynamic linker has no rule there

@@ -18,6 +18,9 @@ code_file_read(struct code_file *f, struct elf_object *elf, struct elf_object *d
 	*f = (struct code_file){ .cfi = NULL };
 	if (err)
 		return err == -FMT_E_NOMEM ? err : 0;
+	/* Large files have code that nothing runs (the copy that BOLT leaves) or data between functions. */
+	if (cfi_bytes(cfi) > bytes_max)
+		cfi_drop_gaps(cfi);
 	if (cfi_bytes(cfi) > bytes_max) {
 		cfi_free(cfi);
 		return 0;
