@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reports of perf and of spoor, side by side: rows PERF SPOOR no-children, graphs PERF SPOOR, or
+"""Reports of perf and of spoor, side by side: rows PERF SPOOR no-children, graphs PERF SPOOR PERF_SCRIPT SPOOR_SCRIPT, or
 rows PERF SPOOR children PERF_SCRIPT SPOOR_SCRIPT MARKS: what perf script and spoor export -f perf-script print, and
 "TID TIME_NS" of each sample whose stack has a word that looks like a mark.
 
@@ -9,6 +9,8 @@ are not compared, in call graphs all that is unknown is one function. Two more n
    _dl_start_user is what comes next;
  - perf takes callers from what was mapped before an exec, where spoor knows none: system calls of libc, and
    anything in the dynamic linker, which has no frame pointers and runs first;
+ - a word that is taken for a return address may point to a function, as those of bash's lists of what is to be undone:
+   perf names that function, spoor what ends there. In call graphs both names are unknown;
  - the symbols of a stripped compiler are templates with gaps between them: next to which the call was.
 perf takes names of the vDSO from its cache of build-ids, which an export does not fill: those are unknown, too.
 Stubs of the linkage table have no names in some perfs. Two functions of one name are two rows of perf's: those are
@@ -158,6 +160,37 @@ def spoor_graphs(path):
     return rows
 
 
+def pointed_to(perf, spoor):
+    """The names, of both, of callers whose address is where a function begins: no call returns to there."""
+    ours = {at: frames for _, at, _, frames in script_samples(spoor)}
+    names = set()
+    for _, at, _, frames in script_samples(perf):
+        # The first one of user space was interrupted, and may stand at a function's first instruction.
+        user = next((i for i, f in enumerate(frames) if not f.startswith("ffff")), 0)
+        for i, frame in enumerate(frames):
+            if i in (0, user):
+                continue
+            begins = re.fullmatch(r"[0-9a-f]+ (.*)\+0x0", frame)
+            if begins:
+                names.add(name(begins.group(1)))
+                if at in ours and len(ours[at]) == len(frames):
+                    names.add(frame_key("", ours[at][i])[2])
+    return names
+
+
+def without(names, graphs):
+    """Graphs in which these are unknown."""
+    for total, ways in graphs.values():
+        merged = {}
+        for way, n in ways.items():
+            key = tuple("[unknown]" if x in names else x for x in way)
+            known = merged.get(key, 0)
+            merged[key] = None if n is None or known is None else n + known
+        ways.clear()
+        ways.update(merged)
+    return graphs
+
+
 def compare_graphs(perf, spoor):
     def drawn(ways):
         return sum(n for way, n in ways.items() if len(way) == 1)
@@ -194,5 +227,6 @@ if what == "rows":
     wrong, n = compare_rows(perf_rows(one), spoor_rows(other, children), shares)
     wrong += unlike
 else:
-    wrong, n = compare_graphs(perf_graphs(one), spoor_graphs(other))
+    names = pointed_to(*sys.argv[4:6])
+    wrong, n = compare_graphs(without(names, perf_graphs(one)), without(names, spoor_graphs(other)))
 print(f"{'enough' if n >= 10 else n} compared, {wrong} differ")

@@ -48,7 +48,7 @@ agree() # WHAT OPTION...: theirs and ours
 for name in compiler python storm; do
 	"$SPOOR" export -f perf-data-file -o $name.data $name.spoor 2>/dev/null
 	# By them the oracle knows which stacks perf drops, and why.
-	one_perf script -i $name.data -F comm,tid,time,ip --no-inline >script.theirs 2>perf.err || diag_file perf.err
+	one_perf script -i $name.data -F comm,tid,time,ip,sym,symoff --no-inline >script.theirs 2>perf.err || diag_file perf.err
 	"$SPOOR" dump --json $name.spoor | jq -r 'select(.type == "SAMPLE" and any(.fields.callchain[]?; startswith("CONTEXT"))) |
 		"\(.tid) \(.time)"' >marks
 	"$SPOOR" export -f perf-script --no-inline --no-demangle $name.spoor >script.ours 2>/dev/null
@@ -67,7 +67,7 @@ for name in compiler python storm; do
 			{ skip "perf report fails" && continue; }
 		# shellcheck disable=SC2086
 		spoor_report $name.spoor $how,0,count --json >ours
-		agree "$name: call graphs, $how" graphs theirs ours
+		agree "$name: call graphs, $how" graphs theirs ours script.theirs script.ours
 	done
 done
 done_testing
