@@ -13,9 +13,9 @@
 #include "format/record/event_attr.h"
 
 /*
- * Shortens a sample, a whole record of len bytes, in its place: the copy has dyn_size bytes, to a multiple of 8; and 8
- * more where that was less than was asked for, so that it still tells. Returns the record's length, which is unchanged
- * where there is nothing to leave out, or it does not parse by attr.
+ * Shortens a sample, a whole record of len bytes, in its place: of the copy dyn_size bytes stay, rounded up to 8. If less
+ * was copied than was asked for, 8 more stay, so that size > dyn_size still says so. Returns the record's length. It is
+ * unchanged where there is nothing to leave out, and where the record does not parse by attr.
  */
 size_t sample_stack_trim(uint8_t *record, size_t len, const struct event_attr *attr);
 

@@ -265,6 +265,12 @@ settle_unwind(const struct session_options *o, struct event_def *def, struct buf
 		session_note(notes, "%s: call graphs %s follow frame pointers", def->name, why);
 	if (why || def->attr.exclude_callchain_user)
 		def->unwind_bytes = 0;
+	/*
+	 * The kernel makes the copy fit into a record before it adds these (perf_prepare_sample() of 6.18): the largest
+	 * copies would make the record's 16 bits of size overflow.
+	 */
+	if (def->attr.sample_type & PERF_SAMPLE_REGS_INTR)
+		def->unwind_open = false;
 }
 
 /* What of the event is as its string has it. */

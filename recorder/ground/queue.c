@@ -13,8 +13,8 @@
 
 #define QUEUE_PAD UINT32_MAX /* kind of what fills the end of the buffer */
 /*
- * Of the buffer: twice this part keeps its memory, whatever happens. A lap is at least so long, as the next one has no
- * more room than that until the consumer has come to its beginning.
+ * The buffer has so many parts. A lap ends no sooner than at one part: until the consumer is at its beginning, the next
+ * lap has only that much room. Two parts keep their memory.
  */
 #define QUEUE_PART 16
 #define QUEUE_CALM_LAPS 4 /* without a burst, until what one took is given back */

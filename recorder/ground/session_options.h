@@ -134,7 +134,7 @@ struct session_options {
 	const char *cpus;     /* "0-3,7"; NULL: all online */
 	char *const *command; /* argv, NULL-terminated; also with ALL: runs meanwhile */
 	enum session_call_graph call_graph;
-	uint32_t stack_bytes; /* AUTO, DWARF: a multiple of 8; 0: SESSION_STACK_BYTES */
+	uint32_t stack_bytes; /* AUTO, DWARF: a multiple of 8; 0: SESSION_STACK_BYTES, or of AUTO as rings have room */
 	struct session_extra extra;
 	enum session_build_ids build_ids;
 	struct session_objects objects;

@@ -330,7 +330,7 @@ cpu_rings_renew(struct cpu_rings *c, uint32_t index, const struct cpu_rings_opti
 	if (!cpu_rings_oldest(c, index, &old))
 		return -ENOENT;
 	*e = (struct open_event){ .def = index, .task = c->events[old].task };
-	/* Clocks are renewed, which are at no place. */
+	/* No probe is renewed: the event is at no place. */
 	e->fd = open_event(c, options, index, 0, e->task);
 	if (e->fd < 0)
 		return e->fd;

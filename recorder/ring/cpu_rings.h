@@ -106,7 +106,7 @@ int cpu_rings_filter(const struct cpu_rings *c, const struct event_plan *plan,
 		     struct session_error *error);
 
 /*
- * Opens an event of all tasks once more, as the plan has it now, disabled and with the same
+ * Opens an event of all tasks, no probe, once more, as the plan has it now, disabled and with the same
  * ring; *ret is its place in events. The old one stands at *ret_old and still runs. Of a group the
  * leader is opened anew before its members are. -errno.
  */

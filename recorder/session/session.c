@@ -133,6 +133,18 @@ set_opened(struct session *s)
 	return s->opened ? 0 : -ENOMEM;
 }
 
+/* Rings became smaller than was planned, by the mlock quota: copies of stacks are to fit into these. */
+static int
+open_smaller(struct session *s, struct cpu_rings_options *o, struct session_error *error)
+{
+	o->pages = s->rings.each.pages;
+	o->sideband_pages = s->rings.each.sideband_pages;
+	o->aux_pages = s->rings.each.aux_pages;
+	ring_set_close(&s->rings);
+	s->stack_size.bytes = session_size_stacks(&s->options, o->pages, &s->target, &s->plan);
+	return ring_set_open(&s->rings, o, NULL, error); /* what there is to note was noted */
+}
+
 static int
 open_events(struct session *s, struct session_error *error)
 {
@@ -155,7 +167,8 @@ open_events(struct session *s, struct session_error *error)
 			"give one (-o)");
 	if (r == 0) {
 		session_size_rings(&s->options, &s->plan, &s->target);
-		s->stack_size.bytes = session_size_stacks(&s->options, &s->target, &s->plan);
+		s->stack_size.bytes = session_size_stacks(&s->options, s->options.ring_pages,
+							  &s->target, &s->plan);
 		r = set_opened(s) < 0 ? session_fail(error, -ENOMEM, "out of memory") : 0;
 	}
 	o.pages = s->options.ring_pages;
@@ -168,6 +181,8 @@ open_events(struct session *s, struct session_error *error)
 		r = watch_tracees(s, error);
 	if (r == 0)
 		r = ring_set_open(&s->rings, &o, &s->notes, error);
+	if (r == 0 && s->opened && s->rings.each.pages < o.pages)
+		r = open_smaller(s, &o, error);
 	if (r == 0)
 		r = settle_tracees(s, error);
 	if (r < 0)

@@ -291,7 +291,7 @@ pass(struct session *s, uint64_t now_ns)
 	if (second) {
 		look_for_losses(s, now_ns);
 		session_follow_limit(s, now_ns);
-		session_follow_stacks(s);
+		session_follow_stacks(s, now_ns);
 		share_cpu(s);
 	}
 	if (second || s->cpu_news)

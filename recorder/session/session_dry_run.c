@@ -21,7 +21,7 @@
 #define DESCRIPTORS_BESIDE 24
 /*
  * Copied stacks are of 8 KiB each: a ring of the usual size has those of 60 ms, and a drain thread beside ten busy
- * ones on its CPU waits longer. The ring has half a second of them, and the queue what the writer thread cannot pack
+ * ones on its CPU waits longer. The ring has half a second of them (session_stack_room()), and the queue what the writer thread cannot pack
  * in time.
  */
 #define STACKS_BYTES_MIN (UINT64_C(4) << 20)
@@ -253,7 +253,7 @@ session_dry_run(const struct session_options *options, session_see_attr_fn *see,
 	if (r < 0)
 		goto out;
 	session_size_rings(&o, &plan, &target);
-	(void)session_size_stacks(&o, &target, &plan);
+	(void)session_size_stacks(&o, o.ring_pages, &target, &plan);
 	event_plan_rings(&plan, o.ring_pages * page, o.sideband_pages * page,
 			 o.aux_snapshot ? 0 : o.aux_pages * page);
 	session_see_attrs(&plan, see, arg);

@@ -77,6 +77,8 @@ struct session {
 		*opened; /* by the plan's indexes, those whose stacks are unwound; or NULL */
 	struct stack_size stack_size; /* bytes 0: it stays as it is */
 	bool stacks_told;	      /* that they would need more than there is room for */
+	bool stacks_due;	      /* some events do not have that size yet */
+	uint64_t stacks_retry_ns;     /* when that is tried again, which has failed */
 	uint64_t limit_ns; /* when the kernel's limit of the frequency was last asked for */
 	/* Statistics: relaxed, each a fact of its own. */
 	_Atomic uint64_t progress, frequency_hz, used_ns, sideband_ns, owed_ns;
@@ -144,15 +146,16 @@ void session_counters_last(struct session *s, uint64_t now_ns);
 int session_change_frequency(struct session *s, uint64_t asked_hz, uint64_t limit_hz,
 			     enum rate_reason reason);
 /*
- * How much of the stack is copied by those events that leave it open (session_stacks.c): before they are opened, as much
- * as the rings have room for. 0: that stays; else the size, which is to follow what walks need:
- * session_follow_stacks() opens them anew when that changes. session_stack_room(): bytes, of which a ring is to hold half
- * a second.
+ * How much of the stack is copied by those events that leave it open (session_stacks.c).
+ * session_stack_room(): bytes for each sample of an event, where a ring is to hold half a second of them.
+ * session_size_stacks(): before they are opened, sets as much as such rings have room for. Returns it where it is to
+ * follow what walks need; 0: it stays.
+ * session_follow_stacks(): opens them anew when they need another size.
  */
 uint64_t session_stack_room(const struct session_options *o, const struct event_def *def);
-uint32_t session_size_stacks(const struct session_options *o, const struct target *target,
-			     struct event_plan *plan);
-void session_follow_stacks(struct session *s);
+uint32_t session_size_stacks(const struct session_options *o, uint32_t ring_pages,
+			     const struct target *target, struct event_plan *plan);
+void session_follow_stacks(struct session *s, uint64_t now_ns);
 
 /* The kernel lowers its limit when it finds that sampling takes too long; people raise it. */
 void session_follow_limit(struct session *s, uint64_t now_ns);

@@ -1,20 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* How much of a user's stack is copied to be unwound while a session runs. */
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "recorder/host/host.h"
 #include "recorder/session/session_internal.h"
 
-/* A ring is to hold the samples of a second's tenth, whatever they copy. */
+/* A ring is to hold the samples of a second's tenth, and at least a few. */
 #define PARTS 10
+#define SAMPLES_MIN 4
+#define SAMPLE_BYTES 1024 /* of a sample beside its stack */
+#define RETRY_NS (UINT64_C(60) * 1000000000)
 
-/* What is not asked for by a frequency may come at any rate. */
+/*
+ * Not without a frequency: samples may come at any rate. Nor what must not be closed while it samples: probes, whose
+ * places are opened one by one and closed slowly, and what tells of each context switch.
+ */
 static bool
 is_open(const struct event_def *def)
 {
-	return def->unwind_bytes && def->unwind_open && def->attr.freq;
+	return def->unwind_bytes && def->unwind_open && def->attr.freq && !def->probe &&
+		!def->nr_more && !def->attr.context_switch &&
+		def->attr.type != PERF_TYPE_BREAKPOINT && def->attr.type != PERF_TYPE_TRACEPOINT;
 }
 
 uint64_t
@@ -24,38 +33,50 @@ session_stack_room(const struct session_options *o, const struct event_def *def)
 					     : def->unwind_bytes;
 }
 
-/* The largest one that rings have room for. */
+/* The largest one that rings have room for, beside the copies whose size is given. */
 static uint32_t
 size_max(const struct event_plan *plan, uint32_t ring_pages)
 {
-	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-	uint64_t max = 1;
+	uint64_t room = ring_pages * (uint64_t)sysconf(_SC_PAGESIZE), open_hz = 0, others = 0;
 
 	for (size_t i = 0; i < plan->nr; i++) {
 		const struct event_def *def = &plan->defs[i];
 		const uint64_t hz = def->own_hz ? def->own_hz : plan->frequency_hz_effective;
 
-		if (is_open(def) && hz > max)
-			max = hz;
+		if (def->member_of)
+			continue; /* its leader samples */
+		if (is_open(def))
+			open_hz += hz;
+		else
+			others += hz * (def->unwind_bytes + (uint64_t)def->attr.sample_stack_user);
 	}
-	return stack_size_within(ring_pages * page * PARTS / max);
+	room -= others / PARTS < room ? others / PARTS : room;
+	room /= open_hz / PARTS > SAMPLES_MIN ? open_hz / PARTS : SAMPLES_MIN;
+	return stack_size_within(room > SAMPLE_BYTES ? room - SAMPLE_BYTES : 0);
+}
+
+/* Of a group, its members' as well. */
+static void
+set_size(struct event_plan *plan, uint32_t bytes)
+{
+	for (size_t i = 0; i < plan->nr; i++)
+		if (is_open(&plan->defs[i]))
+			plan->defs[i].unwind_bytes = bytes;
 }
 
 uint32_t
-session_size_stacks(const struct session_options *o, const struct target *target,
-		    struct event_plan *plan)
+session_size_stacks(const struct session_options *o, uint32_t ring_pages,
+		    const struct target *target, struct event_plan *plan)
 {
-	const uint32_t bytes = size_max(plan, o->ring_pages);
+	const uint32_t bytes = size_max(plan, ring_pages);
 	bool any = false;
 
 	/* A share of the CPU was counted out with the size that there is. */
 	if (o->cpu_share)
 		return 0;
 	for (size_t i = 0; i < plan->nr; i++)
-		if (is_open(&plan->defs[i])) {
-			plan->defs[i].unwind_bytes = bytes;
-			any = true;
-		}
+		any |= is_open(&plan->defs[i]);
+	set_size(plan, bytes);
 	return any && target_of_cpus(target) ? bytes : 0;
 }
 
@@ -75,34 +96,30 @@ tell_limit(struct session *s, uint32_t max)
 	writer_tell(s->writer, line);
 }
 
-/* 0; -EAGAIN: some CPUs have another size yet; -errno. */
 static int
 open_anew(struct session *s, uint32_t bytes)
 {
 	int r = 0;
 
-	for (uint32_t i = 0; r == 0 && i < s->plan.nr; i++) {
-		struct event_def *def = &s->plan.defs[i];
-
-		if (!is_open(def) || def->member_of)
-			continue;
-		def->unwind_bytes = bytes;
-		r = ring_set_renew(&s->rings, i, writer_queue(s->writer), s->shapes, host_now_ns());
-	}
+	set_size(&s->plan, bytes);
+	for (uint32_t i = 0; r == 0 && i < s->plan.nr; i++)
+		if (is_open(&s->plan.defs[i]) && !s->plan.defs[i].member_of)
+			r = ring_set_renew(&s->rings, i, writer_queue(s->writer), s->shapes,
+					   host_now_ns());
 	for (size_t i = 0; i < s->rings.nr; i++)
 		s->unsettled |= session_watch_cpu(s, &s->rings.cpus[i]) < 0;
 	return r;
 }
 
 void
-session_follow_stacks(struct session *s)
+session_follow_stacks(struct session *s, uint64_t now_ns)
 {
 	const uint32_t is = atomic_load_explicit(&s->stack_size.bytes, memory_order_relaxed),
 		       max = size_max(&s->plan, s->rings.each.pages);
 	uint32_t wanted = atomic_load_explicit(&s->stack_size.wanted, memory_order_relaxed);
 	int r;
 
-	if (!is)
+	if (!is || now_ns < s->stacks_retry_ns)
 		return;
 	if (!wanted)
 		wanted = is;
@@ -111,12 +128,15 @@ session_follow_stacks(struct session *s)
 			tell_limit(s, max);
 		wanted = max;
 	}
-	if (wanted == is)
+	if (wanted == is && !s->stacks_due)
 		return;
 	r = open_anew(s, wanted);
-	if (r == -EAGAIN)
+	/* Some have another size than the rest. */
+	s->stacks_due = r < 0;
+	if (r < 0 && r != -EAGAIN)
+		s->stacks_retry_ns = now_ns + RETRY_NS;
+	if (r < 0)
 		return;
-	/* What could not be opened stays as it was, and is not tried each second. */
-	atomic_store_explicit(&s->stack_size.bytes, r < 0 ? 0 : wanted, memory_order_relaxed);
+	atomic_store_explicit(&s->stack_size.bytes, wanted, memory_order_relaxed);
 	session_set_timer(s);
 }

@@ -6,16 +6,13 @@
 
 #include "format/bytes/time_text.h"
 
-/* More than one walk in so many is cut: copies are to be larger; by two sizes, where it is more than one in the second. */
-#define CUT_SHARE 200
-#define CUT_SHARE_LARGE 20
-/* So many are looked at together, or as many as have so many cut ones: a rare one proves nothing. */
-#define RECENT 400
-#define RECENT_CUT 8
-/* No more than one in so many would need more than a smaller copy, of so many and in so long a time. */
-#define SPARE_SHARE 400
-#define SPARE 5000
-#define SPARE_NS (SECOND_NS * 60)
+#define CUT_SHARE 200	   /* more than one walk in so many is cut: copies are to be larger */
+#define CUT_SHARE_LARGE 20 /* likewise: by two sizes */
+#define RECENT 400	   /* walks that are looked at together */
+#define RECENT_CUT 8	   /* or as many as have so many cut ones */
+#define SPARE_SHARE 400	   /* no more than one in so many would be cut: copies are to be smaller */
+#define SPARE 5000	   /* walks that this is looked at in, at least */
+#define SPARE_NS (SECOND_NS * 60) /* and the time */
 
 static const uint32_t sizes[STACK_SIZES_NR] = { 4096, 8192, 16384, 32768, 64512 };
 
@@ -87,6 +84,14 @@ look_down(struct stack_size *s, uint64_t now_ns)
 	begin(s, s->counted, now_ns);
 }
 
+/* The kernel copies less than the largest size where a record would be too long. */
+static bool
+is_largest(uint32_t bytes, uint32_t asked)
+{
+	return bytes == sizes[STACK_SIZES_NR - 1] && asked < bytes &&
+		asked > sizes[STACK_SIZES_NR - 2];
+}
+
 void
 stack_size_count(struct stack_size *s, uint32_t asked, uint32_t used, bool cut, uint64_t now_ns)
 {
@@ -96,8 +101,7 @@ stack_size_count(struct stack_size *s, uint32_t asked, uint32_t used, bool cut, 
 		return;
 	if (bytes != s->counted)
 		begin(s, bytes, now_ns);
-	/* The kernel asks for less than the largest size where a record would be too long. */
-	if (cut && (asked > bytes || (asked < bytes && asked <= stack_size_within(bytes - 1))))
+	if (cut && asked != bytes && !is_largest(bytes, asked))
 		return;
 	s->recent++;
 	s->recent_cut += cut;

@@ -518,6 +518,12 @@ unwinding_drain(struct unwinding *u, uint64_t until_ns, bool (*enough)(void *arg
 			set_busy(u, h);
 }
 
+void
+unwinding_told(struct unwinding *u)
+{
+	u->stops.cut_bytes = 0;
+}
+
 const struct unwind_stops *
 unwinding_stops(const struct unwinding *u)
 {

@@ -71,8 +71,9 @@ bool unwinding_next(struct unwinding *u, uint64_t now_ns, struct buf *out,
  */
 void unwinding_drain(struct unwinding *u, uint64_t until_ns, bool (*enough)(void *arg), void *arg);
 
-/* What became of the stacks since the beginning. */
+/* What became of the stacks since the beginning; cut_bytes: since unwinding_told(). */
 const struct unwind_stops *unwinding_stops(const struct unwinding *u);
+void unwinding_told(struct unwinding *u);
 
 /* CPU time of the process that unwinds, in ns. */
 uint64_t unwinding_used_ns(const struct unwinding *u);

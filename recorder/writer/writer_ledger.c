@@ -204,8 +204,10 @@ stacks_ledger(struct writer *w, struct fmt_where *where)
 		? fmt_fail(where, FMT_E_NOMEM, 0, "what became of stacks")
 		: recording_writer_block(w->file.writer, BLOCK_STACKS, buf_span(&bytes), where);
 	buf_done(&bytes);
-	if (r == 0)
+	if (r == 0) {
 		w->stops_told = now;
+		unwinding_told(w->unwinding);
+	}
 	return r;
 }
 

@@ -18,6 +18,9 @@ static const char *const texts[UNWIND_STOPS_NR] = {
 	[UNWIND_REFUSED] = "not at all (another machine, or a process of which nothing is known)",
 };
 
+/* A record has 65,535 bytes at most. */
+#define MOST_BYTES 60000
+
 static void
 add_part(char out[UNWOUND_TEXT_MAX], size_t *len, uint64_t n, const char *text)
 {
@@ -34,17 +37,16 @@ add_part(char out[UNWOUND_TEXT_MAX], size_t *len, uint64_t n, const char *text)
 static void
 cut_text(const struct unwind_stops *c, char *out, size_t size)
 {
+	const char *more = "dwarf,BYTES and auto,BYTES of --call-graph copy more";
 	char bytes[32] = "";
 
+	if (c->cut_bytes > MOST_BYTES)
+		more = "no sample can have many more";
 	if (c->cut_bytes && c->cut_bytes % 1024 == 0)
 		snprintf(bytes, sizeof(bytes), "%" PRIu32 " KiB; ", c->cut_bytes / 1024);
 	else if (c->cut_bytes)
 		snprintf(bytes, sizeof(bytes), "%" PRIu32 " bytes; ", c->cut_bytes);
-	snprintf(
-		out, size,
-		"to the end of the copied bytes (%sdwarf,BYTES and auto,BYTES of --call-graph copy "
-		"more)",
-		bytes);
+	snprintf(out, size, "to the end of the copied bytes (%s%s)", bytes, more);
 }
 
 bool

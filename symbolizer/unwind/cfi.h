@@ -42,7 +42,7 @@ void cfi_free(struct cfi *c);
 const struct cfi_arch *cfi_arch(const struct cfi *c);
 /* Memory that it takes, of which only the rows grow. */
 size_t cfi_bytes(const struct cfi *c);
-/* Gives back the copies of its code that has none: stacks end there. */
+/* Frees the copies of code without call frame information, which then is followed by frame pointers alone. */
 void cfi_drop_gaps(struct cfi *c);
 
 /*

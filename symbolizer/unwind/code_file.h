@@ -12,8 +12,9 @@ struct code_file {
 };
 
 /*
- * Of an object, and of the file with its debug information (NULL: none), which are not needed after that. One that is
- * damaged, of another machine, or needs more than bytes_max has none. 0, -FMT_E_NOMEM: nothing was made.
+ * Of an object, and of the file with its debug information (NULL: none), which are not needed after that. Where it
+ * needs more than bytes_max, its code without call frame information is left out. One that is damaged, of another
+ * machine, or needs more even so has none. 0, -FMT_E_NOMEM: nothing was made.
  */
 int code_file_read(struct code_file *f, struct elf_object *elf, struct elf_object *debug,
 		   size_t bytes_max);
