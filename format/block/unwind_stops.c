@@ -12,14 +12,29 @@ static const struct {
 #undef X
 };
 
+static void
+raise_cut(struct unwind_stops *s, uint32_t bytes)
+{
+	if (bytes > s->cut_bytes)
+		s->cut_bytes = bytes;
+}
+
+void
+unwind_stops_count(struct unwind_stops *s, enum unwind_stop stop, size_t frames, size_t asked)
+{
+	s->stacks[stop]++;
+	s->frames += frames;
+	if (stop == UNWIND_CUT)
+		raise_cut(s, (uint32_t)asked);
+}
+
 void
 unwind_stops_add(struct unwind_stops *to, const struct unwind_stops *s)
 {
 	for (size_t i = 0; i < UNWIND_STOPS_NR; i++)
 		to->stacks[i] += s->stacks[i];
 	to->frames += s->frames;
-	if (s->cut_bytes > to->cut_bytes)
-		to->cut_bytes = s->cut_bytes;
+	raise_cut(to, s->cut_bytes);
 }
 
 struct unwind_stops
@@ -93,8 +108,8 @@ unwind_stops_decode(struct unwind_stops *to, struct span s)
 		    !span_u32(&entry, &bytes) || !span_u64(&entry, &n))
 			return -FMT_E_CORRUPT;
 		add_stop(to, number, n);
-		if (number == stops[UNWIND_CUT].number && bytes > to->cut_bytes)
-			to->cut_bytes = bytes;
+		if (number == stops[UNWIND_CUT].number)
+			raise_cut(to, bytes);
 	}
 	return 0;
 }

@@ -43,6 +43,8 @@ struct unwind_stops {
 	uint32_t cut_bytes; /* the largest copy that was too small; 0: not known, or none */
 };
 
+/* One stack: its frames, and how many bytes were asked for of it. */
+void unwind_stops_count(struct unwind_stops *s, enum unwind_stop stop, size_t frames, size_t asked);
 void unwind_stops_add(struct unwind_stops *to, const struct unwind_stops *s);
 /* What has come since before; cut_bytes as it is now. */
 struct unwind_stops unwind_stops_since(const struct unwind_stops *s,

@@ -24,7 +24,7 @@
 #define UNWIND_FILES_MAX 4096u	     /* numbers of files are below it; 0: no file */
 #define UNWIND_SPACES_MAX 1024u	     /* numbers of address spaces are below it */
 
-#define UNWIND_VERSION 2u /* of what is here */
+#define UNWIND_VERSION 2u /* of this protocol */
 
 /*
  * To the unwinder, first of all, on its descriptor UNWIND_SOCKET (SOCK_SEQPACKET), with the descriptor of the memory,

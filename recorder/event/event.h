@@ -44,6 +44,12 @@ int event_plan_make(const struct session_options *options, const struct target *
 /* A CPU came: looks again at which counters it has. 0, -ENOMEM. */
 int event_plan_look(struct event_plan *plan);
 void event_plan_done(struct event_plan *plan);
+/* The frequency of an event that has one: its own, or else the plan's. */
+static inline uint64_t
+event_plan_hz(const struct event_plan *plan, const struct event_def *def)
+{
+	return def->own_hz ? def->own_hz : plan->frequency_hz_effective;
+}
 /* How many descriptors a CPU has of it for each task. */
 size_t event_plan_opened(const struct event_plan *plan);
 /* Is off-cpu among its events? */

@@ -36,8 +36,8 @@ struct event_def {
 	bool sideband;
 	/* Of the stack, copied with the registers to be unwound while it records: opened, and not recorded. */
 	uint32_t unwind_bytes;
-	bool unwind_open; /* it was not asked for: what is needed */
-	bool trigger;	  /* each hit wakes whoever reads: see session_options */
+	bool unwind_open; /* no size was asked for: as much as is needed */
+	bool trigger;	  /* each hit wakes the reader: see session_options */
 	bool counts;	  /* takes no samples, and has no ring: it is read at intervals */
 	bool wakeups;	  /* beside off-cpu: see event_wakeups.h */
 	bool everybody; /* of all tasks of its CPUs, whatever the target: they do what happens to those */

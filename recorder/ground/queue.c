@@ -16,7 +16,7 @@
  * The buffer has so many parts. A lap ends no sooner than at one part: until the consumer is at its beginning, the next
  * lap has only that much room. Two parts keep their memory.
  */
-#define QUEUE_PART 16
+#define QUEUE_PARTS 16
 #define QUEUE_CALM_LAPS 4 /* without a burst, until what one took is given back */
 
 /* In the buffer, at multiples of its own size, so that it never goes round the end. */
@@ -31,7 +31,7 @@ _Static_assert(sizeof(struct queue_header) == 32, "a header fits wherever a mess
 struct queue {
 	uint8_t *p;
 	size_t size; /* power of two */
-	size_t low;  /* bytes of a part, see QUEUE_PART */
+	size_t part; /* bytes of a part, see QUEUE_PARTS */
 	int wake_fd;
 	/* Producer's. */
 	_Alignas(64) _Atomic uint64_t head; /* written: release; pairs with queue_peek() */
@@ -56,9 +56,9 @@ queue_new(size_t bytes, struct queue **ret)
 		return -ENOMEM;
 	while (size < bytes)
 		size *= 2;
-	*q = (struct queue){ .size = size, .low = size / QUEUE_PART, .wake_fd = -1 };
-	if (q->low < QUEUE_BYTES_MIN)
-		q->low = QUEUE_BYTES_MIN;
+	*q = (struct queue){ .size = size, .part = size / QUEUE_PARTS, .wake_fd = -1 };
+	if (q->part < QUEUE_BYTES_MIN)
+		q->part = QUEUE_BYTES_MIN;
 	q->p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (q->p == MAP_FAILED)
 		goto fail;
@@ -118,12 +118,12 @@ end_lap(struct queue *q)
 {
 	if (q->lap == 0)
 		return; /* it was reserved in vain */
-	q->calm = q->lap > 2 * q->low ? 0 : q->calm + 1;
+	q->calm = q->lap > 2 * q->part ? 0 : q->calm + 1;
 	q->lap = 0;
-	if (q->calm < QUEUE_CALM_LAPS || q->touched <= 4 * q->low)
+	if (q->calm < QUEUE_CALM_LAPS || q->touched <= 4 * q->part)
 		return;
-	madvise(q->p + 2 * q->low, q->touched - 2 * q->low, MADV_DONTNEED);
-	q->touched = 2 * q->low;
+	madvise(q->p + 2 * q->part, q->touched - 2 * q->part, MADV_DONTNEED);
+	q->touched = 2 * q->part;
 }
 
 /*
@@ -133,7 +133,7 @@ end_lap(struct queue *q)
 static bool
 start_again(struct queue *q, uint64_t head)
 {
-	if ((head & (q->size - 1)) < q->low)
+	if ((head & (q->size - 1)) < q->part)
 		return false;
 	q->tail_seen = atomic_load_explicit(&q->tail, memory_order_acquire);
 	return q->tail_seen == head;

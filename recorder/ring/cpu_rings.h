@@ -36,7 +36,7 @@ struct cpu_rings_options {
 	uint32_t aux_pages; /* of the AUX area, where an event of the plan has one */
 	bool aux_snapshot;
 	uint64_t aux_snapshot_bytes; /* see session_options */
-	/* By the plan's indexes: whose copied stacks are to be unwound, and so are trimmed. Borrowed; NULL: none. */
+	/* Events whose stacks are unwound, by the plan's indexes: their samples are trimmed. Borrowed; NULL: none. */
 	const struct event_attr *opened;
 };
 

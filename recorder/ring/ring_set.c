@@ -194,7 +194,7 @@ ring_set_control(const struct ring_set *s, bool sideband, unsigned long request)
 
 /* --- the pass --------------------------------------------------------------------------- */
 
-/* Whose sample it is, if its stack is to be trimmed. The id is the first word (PERF_SAMPLE_IDENTIFIER). */
+/* The attr of a sample's event whose stacks are unwound; NULL: of another event. The id is the first word. */
 static const struct event_attr *
 trimmed_attr(const struct ring_set *s, const struct cpu_rings *c, const uint8_t *record)
 {
@@ -234,6 +234,7 @@ bool
 ring_set_drain(const struct ring_set *s, struct cpu_rings *c, struct ring *ring, struct queue *q,
 	       uint64_t *moved)
 {
+	const bool trims = s->each.opened && ring == &c->samples;
 	uint64_t bytes = 0;
 	bool room = true;
 
@@ -253,8 +254,7 @@ ring_set_drain(const struct ring_set *s, struct cpu_rings *c, struct ring *ring,
 		n = ring_read(ring, to, n, &c->corrupt);
 		if (n == 0)
 			break;
-		queue_commit(q, MESSAGE_RECORDS, 0, 0,
-			     s->each.opened ? trim_stacks(s, c, to, n) : n);
+		queue_commit(q, MESSAGE_RECORDS, 0, 0, trims ? trim_stacks(s, c, to, n) : n);
 		ring_consume(ring, n);
 		bytes += n;
 	}

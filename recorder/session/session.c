@@ -109,30 +109,6 @@ settle_tracees(struct session *s, struct session_error *error)
 	return r;
 }
 
-/* As the kernel gives their samples, into s->opened; NULL where no stack is to be unwound. 0, -ENOMEM. */
-static int
-set_opened(struct session *s)
-{
-	bool any = false;
-
-	for (size_t i = 0; i < s->plan.nr; i++)
-		any |= s->plan.defs[i].unwind_bytes > 0;
-	if (!any)
-		return 0;
-	s->opened = calloc(s->plan.nr, sizeof(*s->opened));
-	for (size_t i = 0; s->opened && i < s->plan.nr; i++) {
-		struct perf_event_attr attr = s->plan.defs[i].attr;
-		struct span raw = span_of(&attr, attr.size);
-
-		/* The stack of an event with call graph dwarf is recorded. */
-		if (!s->plan.defs[i].unwind_bytes)
-			continue;
-		event_def_copy_stack(&s->plan.defs[i], &attr);
-		(void)event_attr_parse(&raw, &s->opened[i]);
-	}
-	return s->opened ? 0 : -ENOMEM;
-}
-
 /* Rings became smaller than was planned, by the mlock quota: copies of stacks are to fit into these. */
 static int
 open_smaller(struct session *s, struct cpu_rings_options *o, struct session_error *error)
@@ -169,7 +145,7 @@ open_events(struct session *s, struct session_error *error)
 		session_size_rings(&s->options, &s->plan, &s->target);
 		s->stack_size.bytes = session_size_stacks(&s->options, s->options.ring_pages,
 							  &s->target, &s->plan);
-		r = set_opened(s) < 0 ? session_fail(error, -ENOMEM, "out of memory") : 0;
+		r = session_set_opened(s) < 0 ? session_fail(error, -ENOMEM, "out of memory") : 0;
 	}
 	o.pages = s->options.ring_pages;
 	o.sideband_pages = s->options.sideband_pages;

@@ -21,8 +21,8 @@
 #define DESCRIPTORS_BESIDE 24
 /*
  * Copied stacks are of 8 KiB each: a ring of the usual size has those of 60 ms, and a drain thread beside ten busy
- * ones on its CPU waits longer. The ring has half a second of them (session_stack_room()), and the queue what the writer thread cannot pack
- * in time.
+ * ones on its CPU waits longer. The ring has half a second of them (session_stack_room()), and the queue what the writer
+ * thread cannot pack in time.
  */
 #define STACKS_BYTES_MIN (UINT64_C(4) << 20)
 #define STACKS_BYTES_MAX (UINT64_C(64) << 20)
@@ -88,7 +88,7 @@ bulk_bytes_a_second(const struct session_options *o, const struct event_plan *pl
 
 	for (size_t i = 0; i < plan->nr; i++) {
 		const struct event_def *def = &plan->defs[i];
-		uint64_t hz = def->own_hz ? def->own_hz : plan->frequency_hz_effective;
+		uint64_t hz = event_plan_hz(plan, def);
 
 		/* How often a period is over is not known before. */
 		if (!hz || o->period)

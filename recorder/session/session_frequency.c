@@ -70,9 +70,7 @@ apply_frequency(struct session *s, uint64_t hz, uint64_t limit)
 			r = set_period(s, i, its);
 		def->hz_due = r < 0;
 	}
-	/* Of what follows CPUs, the drain tries again to watch them. */
-	for (size_t i = 0; i < s->rings.nr; i++)
-		s->unsettled |= session_watch_cpu(s, &s->rings.cpus[i]) < 0;
+	session_watch_renewed(s);
 	return r;
 }
 

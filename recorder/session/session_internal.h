@@ -2,9 +2,8 @@
 /*
  * session_internal: what the parts of a session share, from the ground up: its options (session_dry_run.c), its attrs
  * (session_attrs.c), what it waits for (session_watch.c), its frequency (session_frequency.c), how much of stacks it
- * copies (session_stacks.c), what it is asked
- * (session_requests.c), the drain (session_drain.c), opening, closing and what is said of it (session.c). All of it is
- * the drain's thread's, but for what is atomic and what locks itself.
+ * copies (session_stacks.c), what it is asked (session_requests.c), the drain (session_drain.c), opening, closing and
+ * what is said of it (session.c). All of it is the drain's thread's, but for what is atomic and what locks itself.
  */
 #ifndef RECORDER_SESSION_SESSION_INTERNAL_H
 #define RECORDER_SESSION_SESSION_INTERNAL_H
@@ -71,10 +70,9 @@ struct session {
 	uint64_t loop_ns;			/* when the loop last looked at the clock */
 	uint64_t status_ns;			/* when losses were last asked for */
 	uint64_t cpu_ns, moved, moved_sideband; /* of this thread, when last looked at */
-	uint64_t window_ns;    /* of a flight recorder: what the writer was told last */
-	uint64_t phase_due_ns; /* when ring_set_phase() is to be called; of tasks never */
-	struct event_attr
-		*opened; /* by the plan's indexes, those whose stacks are unwound; or NULL */
+	uint64_t window_ns;	      /* of a flight recorder: what the writer was told last */
+	uint64_t phase_due_ns;	      /* when ring_set_phase() is to be called; of tasks never */
+	struct event_attr *opened;    /* by the plan's indexes; NULL: no stack is unwound */
 	struct stack_size stack_size; /* bytes 0: it stays as it is */
 	bool stacks_told;	      /* that they would need more than there is room for */
 	bool stacks_due;	      /* some events do not have that size yet */
@@ -104,6 +102,8 @@ int session_watch(struct session *s, int fd, enum session_wake kind);
 
 /* The same for all events of one CPU that are not yet watched. */
 int session_watch_cpu(struct session *s, const struct cpu_rings *c);
+/* For all CPUs, after events were opened anew. Where that fails the drain tries again. */
+void session_watch_renewed(struct session *s);
 
 /* And looks at them no more, before they are closed: a file that is mapped outlives its descriptor there. */
 void session_unwatch_cpu(struct session *s, const struct cpu_rings *c);
@@ -145,6 +145,9 @@ void session_counters_last(struct session *s, uint64_t now_ns);
  */
 int session_change_frequency(struct session *s, uint64_t asked_hz, uint64_t limit_hz,
 			     enum rate_reason reason);
+/* The attrs of events whose stacks are unwound, as they are opened, into s->opened (session_stacks.c). 0, -ENOMEM. */
+int session_set_opened(struct session *s);
+
 /*
  * How much of the stack is copied by those events that leave it open (session_stacks.c).
  * session_stack_room(): bytes for each sample of an event, where a ring is to hold half a second of them.

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "recorder/host/host.h"
@@ -12,7 +13,7 @@
 #define PARTS 10
 #define SAMPLES_MIN 4
 #define SAMPLE_BYTES 1024 /* of a sample beside its stack */
-#define RETRY_NS (UINT64_C(60) * 1000000000)
+#define RETRY_NS (60 * SECOND_NS)
 
 /*
  * Not without a frequency: samples may come at any rate. Nor what must not be closed while it samples: probes, whose
@@ -41,7 +42,7 @@ size_max(const struct event_plan *plan, uint32_t ring_pages)
 
 	for (size_t i = 0; i < plan->nr; i++) {
 		const struct event_def *def = &plan->defs[i];
-		const uint64_t hz = def->own_hz ? def->own_hz : plan->frequency_hz_effective;
+		const uint64_t hz = event_plan_hz(plan, def);
 
 		if (def->member_of)
 			continue; /* its leader samples */
@@ -55,13 +56,18 @@ size_max(const struct event_plan *plan, uint32_t ring_pages)
 	return stack_size_within(room > SAMPLE_BYTES ? room - SAMPLE_BYTES : 0);
 }
 
-/* Of a group, its members' as well. */
-static void
+/* Of a group, its members' as well. False: there is none. */
+static bool
 set_size(struct event_plan *plan, uint32_t bytes)
 {
+	bool any = false;
+
 	for (size_t i = 0; i < plan->nr; i++)
-		if (is_open(&plan->defs[i]))
+		if (is_open(&plan->defs[i])) {
 			plan->defs[i].unwind_bytes = bytes;
+			any = true;
+		}
+	return any;
 }
 
 uint32_t
@@ -69,15 +75,34 @@ session_size_stacks(const struct session_options *o, uint32_t ring_pages,
 		    const struct target *target, struct event_plan *plan)
 {
 	const uint32_t bytes = size_max(plan, ring_pages);
-	bool any = false;
 
 	/* A share of the CPU was counted out with the size that there is. */
 	if (o->cpu_share)
 		return 0;
-	for (size_t i = 0; i < plan->nr; i++)
-		any |= is_open(&plan->defs[i]);
-	set_size(plan, bytes);
-	return any && target_of_cpus(target) ? bytes : 0;
+	return set_size(plan, bytes) && target_of_cpus(target) ? bytes : 0;
+}
+
+int
+session_set_opened(struct session *s)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < s->plan.nr; i++)
+		any |= s->plan.defs[i].unwind_bytes > 0;
+	if (!any)
+		return 0;
+	s->opened = calloc(s->plan.nr, sizeof(*s->opened));
+	for (size_t i = 0; s->opened && i < s->plan.nr; i++) {
+		struct perf_event_attr attr = s->plan.defs[i].attr;
+		struct span raw = span_of(&attr, attr.size);
+
+		/* The stack of an event with call graph dwarf is recorded. */
+		if (!s->plan.defs[i].unwind_bytes)
+			continue;
+		event_def_copy_stack(&s->plan.defs[i], &attr);
+		(void)event_attr_parse(&raw, &s->opened[i]);
+	}
+	return s->opened ? 0 : -ENOMEM;
 }
 
 static void
@@ -101,28 +126,27 @@ open_anew(struct session *s, uint32_t bytes)
 {
 	int r = 0;
 
-	set_size(&s->plan, bytes);
+	(void)set_size(&s->plan, bytes);
 	for (uint32_t i = 0; r == 0 && i < s->plan.nr; i++)
 		if (is_open(&s->plan.defs[i]) && !s->plan.defs[i].member_of)
 			r = ring_set_renew(&s->rings, i, writer_queue(s->writer), s->shapes,
 					   host_now_ns());
-	for (size_t i = 0; i < s->rings.nr; i++)
-		s->unsettled |= session_watch_cpu(s, &s->rings.cpus[i]) < 0;
+	session_watch_renewed(s);
 	return r;
 }
 
 void
 session_follow_stacks(struct session *s, uint64_t now_ns)
 {
-	const uint32_t is = atomic_load_explicit(&s->stack_size.bytes, memory_order_relaxed),
-		       max = size_max(&s->plan, s->rings.each.pages);
-	uint32_t wanted = atomic_load_explicit(&s->stack_size.wanted, memory_order_relaxed);
+	const uint32_t is = atomic_load_explicit(&s->stack_size.bytes, memory_order_relaxed);
+	uint32_t wanted = atomic_load_explicit(&s->stack_size.wanted, memory_order_relaxed), max;
 	int r;
 
 	if (!is || now_ns < s->stacks_retry_ns)
 		return;
 	if (!wanted)
 		wanted = is;
+	max = size_max(&s->plan, s->rings.each.pages);
 	if (wanted > max) {
 		if (wanted > is)
 			tell_limit(s, max);

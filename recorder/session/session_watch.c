@@ -94,6 +94,13 @@ session_watch_cpu(struct session *s, const struct cpu_rings *c)
 }
 
 void
+session_watch_renewed(struct session *s)
+{
+	for (size_t i = 0; i < s->rings.nr; i++)
+		s->unsettled |= session_watch_cpu(s, &s->rings.cpus[i]) < 0;
+}
+
+void
 session_unwatch_cpu(struct session *s, const struct cpu_rings *c)
 {
 	for (size_t k = 0; k < c->nr; k++)

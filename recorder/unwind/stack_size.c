@@ -6,12 +6,13 @@
 
 #include "format/bytes/time_text.h"
 
-#define CUT_SHARE 200	   /* more than one walk in so many is cut: copies are to be larger */
-#define CUT_SHARE_LARGE 20 /* likewise: by two sizes */
-#define RECENT 400	   /* walks that are looked at together */
-#define RECENT_CUT 8	   /* or as many as have so many cut ones */
-#define SPARE_SHARE 400	   /* no more than one in so many would be cut: copies are to be smaller */
-#define SPARE 5000	   /* walks that this is looked at in, at least */
+#define CUT_SHARE 200 /* more than one walk in so many is cut: copies are to be larger */
+#define CUT_SHARE_LARGE                                                                            \
+	20	     /* more than one walk in so many is cut: they are to be larger by two sizes */
+#define RECENT 400   /* walks that are looked at together */
+#define RECENT_CUT 8 /* or as many as have so many cut ones */
+#define SPARE_SHARE 400 /* no more than one in so many would be cut: copies are to be smaller */
+#define SPARE 5000	/* walks that this is looked at in, at least */
 #define SPARE_NS (SECOND_NS * 60) /* and the time */
 
 static const uint32_t sizes[STACK_SIZES_NR] = { 4096, 8192, 16384, 32768, 64512 };
@@ -61,8 +62,6 @@ look_up(struct stack_size *s)
 		want(s, larger(larger(s->counted)));
 	else if (s->recent_cut * CUT_SHARE > s->recent)
 		want(s, larger(s->counted));
-	else if (s->recent < RECENT)
-		return;
 	s->recent = s->recent_cut = 0;
 }
 

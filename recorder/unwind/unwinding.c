@@ -437,11 +437,9 @@ append_answer(struct unwinding *u, const struct held *h, uint64_t now_ns, struct
 	for (size_t i = 0; i < nr; i++)
 		if (u->frames[i] >= (uint64_t)PERF_CONTEXT_MAX)
 			nr = i;
-	u->stops.frames += nr;
 	/* Without a frame there is nothing to replace. */
-	u->stops.stacks[nr > 0 ? a.stop : UNWIND_BUSY]++;
-	if (nr > 0 && a.stop == UNWIND_CUT && h->asked_bytes > u->stops.cut_bytes)
-		u->stops.cut_bytes = h->asked_bytes;
+	unwind_stops_count(&u->stops, nr > 0 ? (enum unwind_stop)a.stop : UNWIND_BUSY, nr,
+			   h->asked_bytes);
 	if (nr > 0 && u->size)
 		stack_size_count(u->size, h->asked_bytes, a.used, a.stop == UNWIND_CUT, now_ns);
 	append(u, h, nr, out);

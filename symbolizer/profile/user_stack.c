@@ -123,10 +123,8 @@ user_stack_unwind(struct user_stack *u, struct replay_sample *s)
 	stop = unwind(u->unwinder, &sample, find_code, u, &s->chain.user, &s->chain.nr_user);
 	if (stop < 0 || u->error)
 		return stop < 0 ? stop : u->error;
-	u->stops.stacks[stop]++;
-	if (stop == UNWIND_CUT && s->copied->stack_user.len > u->stops.cut_bytes)
-		u->stops.cut_bytes = (uint32_t)s->copied->stack_user.len;
-	u->stops.frames += s->chain.nr_user;
+	unwind_stops_count(&u->stops, (enum unwind_stop)stop, s->chain.nr_user,
+			   s->copied->stack_user.len);
 	u->user = s->chain.user;
 	u->nr_user = s->chain.nr_user;
 	return 0;

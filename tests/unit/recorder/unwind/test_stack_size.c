@@ -94,7 +94,7 @@ test_shrinks(void **state)
 	count(&s, 1, 3000, false, later);
 	assert_int_equal(s.wanted, 16384);
 
-	/* Six of two thousand need more. */
+	/* Three of a thousand need more. */
 	s = (struct stack_size){ .bytes = 16384 };
 	count(&s, 5000, 3000, false, 1);
 	count(&s, 15, 9000, false, 1);

@@ -43,7 +43,7 @@
 #define COPIED 8192
 #define OBJECTS 300
 #define PRIVATE_MAX (UINT64_C(32) << 20)
-#define PLACES 25    /* of each */
+#define PLACES 25    /* walked in each object */
 #define HOSTILE 3000 /* objects */
 
 /* --- the recorder's side --- */
