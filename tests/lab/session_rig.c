@@ -277,12 +277,16 @@ see_block(void *arg, const struct block *b)
 }
 
 static void
-count_record(struct rig_counts *c, const struct perf_record *r)
+count_record(struct rig_counts *c, const struct perf_record *r, uint32_t tid)
 {
 	c->reads += r->type == REC_READ;
 	if (r->type != REC_SAMPLE)
 		return;
 	c->periods += r->sample.period;
+	if (r->sid.tid == tid) {
+		c->own++;
+		c->own_periods += r->sample.period;
+	}
 	if (r->sid.cpu < 8)
 		c->cpu[r->sid.cpu]++;
 	if (!c->first_ns)
@@ -322,7 +326,7 @@ rig_count(const struct rig_file *f, bool closed, struct rig_counts *ret)
 	record_stream_on_block(stream, see_block, ret);
 	while (record_stream_next(stream, &sr, &where) == 1) {
 		if (sr.record && !sr.state)
-			count_record(ret, sr.record);
+			count_record(ret, sr.record, f->tid);
 		if (sr.record && sr.record->type == REC_READ)
 			assert_int_equal(read_counts_add(&counts, record_stream_events(stream),
 							 sr.record),

@@ -24,6 +24,7 @@ struct rig_file {
 	_Atomic bool stalled;  /* writes and syncs wait until it is not */
 	_Atomic uint64_t refused, syncs, waits;
 	_Atomic bool closed;
+	uint32_t tid; /* the thread that rig_count() counts apart */
 };
 
 struct io_sink *rig_sink(struct rig_file *f);
@@ -68,6 +69,7 @@ struct rig_counts {
 	uint64_t reads;		    /* READ records */
 	uint64_t first_bad;	    /* id of a SAMPLE that does not parse */
 	uint64_t periods;	    /* of samples */
+	uint64_t own, own_periods;  /* samples of the file's tid */
 	uint64_t first_ns, last_ns; /* of samples */
 	uint64_t loss[LOSS_CAUSES];
 	struct gap gaps[64];

@@ -234,14 +234,47 @@ test_progress(void **state)
 	rig_file_done(&f);
 }
 
+/* A thread that takes all the time that it is given, so that there is something to sample. */
+struct spinner {
+	pthread_t thread;
+	clockid_t clock; /* of the CPU time that it was given */
+	_Atomic uint32_t tid;
+	atomic_bool stop;
+};
+
 static void *
 spin(void *arg)
 {
-	const atomic_bool *stop = arg;
+	struct spinner *s = arg;
 
-	while (!atomic_load(stop))
+	atomic_store(&s->tid, (uint32_t)syscall(SYS_gettid));
+	while (!atomic_load(&s->stop))
 		;
 	return NULL;
+}
+
+static void
+spinner_start(struct spinner *s)
+{
+	assert_int_equal(pthread_create(&s->thread, NULL, spin, s), 0);
+	assert_int_equal(pthread_getcpuclockid(s->thread, &s->clock), 0);
+	RIG_UNTIL(atomic_load(&s->tid));
+}
+
+static uint64_t
+spinner_ns(const struct spinner *s)
+{
+	struct timespec t;
+
+	assert_int_equal(clock_gettime(s->clock, &t), 0);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static void
+spinner_end(struct spinner *s)
+{
+	atomic_store(&s->stop, true);
+	pthread_join(s->thread, NULL);
 }
 
 /*
@@ -274,16 +307,17 @@ test_frequency(void **state)
 	struct session_error e;
 	struct rig_counts a, b;
 	struct rig_descriptors descriptors;
-	atomic_bool stop = false;
-	pthread_t busy;
+	struct spinner busy = { 0 };
+	uint64_t begin, middle, end;
 	struct rig r;
 
-	/* Where nothing runs there is nothing to sample. */
-	assert_int_equal(pthread_create(&busy, NULL, spin, &stop), 0);
+	spinner_start(&busy);
+	f.tid = g.tid = busy.tid;
 	rig_start(&r, &o);
+	begin = spinner_ns(&busy);
 	session_stats(r.session, &stats);
 	assert_int_equal(stats.frequency_hz, 999);
-	rig_sleep_ms(500);
+	RIG_UNTIL(spinner_ns(&busy) > begin + 500000000);
 	assert_int_equal(session_set_frequency(r.session, 0, 0, &e), -EINVAL);
 	descriptors = rig_descriptors();
 	for (uint64_t hz = 200; hz >= 50; hz -= 50)
@@ -293,10 +327,11 @@ test_frequency(void **state)
 	session_stats(r.session, &stats);
 	assert_int_equal(stats.frequency_hz, 50);
 	rotate(&r, &g);
-	rig_sleep_ms(500);
+	middle = spinner_ns(&busy);
+	RIG_UNTIL(spinner_ns(&busy) > middle + 1000000000);
 	rig_end(&r);
-	stop = true;
-	pthread_join(busy, NULL);
+	end = spinner_ns(&busy);
+	spinner_end(&busy);
 	rig_count(&f, true, &a);
 	rig_count(&g, true, &b);
 	assert_int_equal(a.frequency_hz, 999);
@@ -307,9 +342,11 @@ test_frequency(void **state)
 	assert_int_equal(a.rates[3].reason, RATE_ASKED);
 	assert_int_equal(b.frequency_hz, 50);
 	assert_int_equal(b.nr_rates, 0);
-	assert_true(b.samples > 0 && b.samples * 5 < a.samples);
-	/* By period both halves are as long as each other, more or less. */
-	assert_true(b.periods * 2 > a.periods && a.periods * 2 > b.periods);
+	/* Twice the time at a twentieth of the frequency. */
+	assert_true(b.own > 0 && b.own * 5 < a.own);
+	/* By its samples' periods the thread had the time that it was given, at each frequency. */
+	assert_in_range(a.own_periods, (middle - begin) / 2, (middle - begin) * 2);
+	assert_in_range(b.own_periods, (end - middle) / 2, (end - middle) * 2);
 	rig_file_done(&f);
 	rig_file_done(&g);
 }
@@ -339,11 +376,10 @@ test_own_frequency(void **state)
 				     .sink = rig_sink(&files[0]) };
 	struct session_error e;
 	struct rig_counts c;
-	atomic_bool stop = false;
-	pthread_t busy;
+	struct spinner busy = { 0 };
 	struct rig r;
 
-	assert_int_equal(pthread_create(&busy, NULL, spin, &stop), 0);
+	spinner_start(&busy);
 	rig_start(&r, &o);
 	for (size_t i = 0; i < OWN_RATES; i++) {
 		assert_int_equal(session_set_frequency(r.session, own_rates[i].hz,
@@ -354,8 +390,7 @@ test_own_frequency(void **state)
 		rotate(&r, &files[2 * i + 2]);
 	}
 	rig_end(&r);
-	stop = true;
-	pthread_join(busy, NULL);
+	spinner_end(&busy);
 	for (size_t i = 0; i < OWN_RATES; i++) {
 		const double period = 1e9 / (double)own_rates[i].its_hz;
 
