@@ -80,6 +80,21 @@ sideband_over(const struct session_stats *stats)
 	return NULL;
 }
 
+/* What became of copied stacks, by unwind_stop_key(); empty where none was copied. */
+static json_t *
+stacks(const struct unwind_stops *s)
+{
+	json_t *j = json_object();
+	int failed = 0;
+
+	for (enum unwind_stop i = 0; j && i < UNWIND_STOPS_NR && unwind_stops_all(s); i++)
+		failed |= set_int(j, unwind_stop_key(i), s->stacks[i]);
+	if (!failed)
+		return j;
+	json_decref(j);
+	return NULL;
+}
+
 static int
 add_stream(json_t *j, const struct streams_status *s)
 {
@@ -90,6 +105,9 @@ add_stream(json_t *j, const struct streams_status *s)
 		set_int(j, "records", s->base.records) | json_object_set_new(j, "lost", lost) |
 		set_int(j, "lost_samples", s->base.lost) |
 		json_object_set_new(j, "sideband_over", sideband_over(&s->base)) |
+		json_object_set_new(j, "stacks", stacks(&s->base.stacks)) |
+		set_int(j, "stack_cut_bytes", s->base.stacks.cut_bytes) |
+		set_int(j, "stack_bytes", s->base.stack_bytes) |
 		set_int(j, "throttled", s->base.loss[LOSS_THROTTLED]) |
 		set_int(j, "frequency_hz", s->base.frequency_hz) |
 		set_int(j, "wanted_frequency_hz", s->frequency_hz) |

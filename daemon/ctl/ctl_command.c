@@ -13,6 +13,7 @@
 #include "daemon/ctl/ctl_cpu_use.h"
 #include "daemon/ctl/ctl_option.h"
 #include "daemon/ctl/ctl_print.h"
+#include "format/block/unwind_text.h"
 #include "format/bytes/time_text.h"
 
 #define MONITOR_HEAD_LINES 20
@@ -110,6 +111,26 @@ print_over(const json_t *status)
 		puts("");
 }
 
+/* What became of copied stacks, if any were. */
+static void
+print_stacks(const json_t *status)
+{
+	json_t *stacks = json_object_get(status, "stacks");
+	struct unwind_stops stops = {
+		.cut_bytes = (uint32_t)ctl_command_number(status, "stack_cut_bytes"),
+	};
+	char line[UNWIND_TEXT_MAX], bytes[CTL_PRINT_BYTES];
+
+	for (enum unwind_stop i = 0; i < UNWIND_STOPS_NR; i++)
+		stops.stacks[i] = (uint64_t)ctl_command_number(stacks, unwind_stop_key(i));
+	if (unwind_text(&stops, line))
+		printf("stacks      %s\n", line);
+	if (ctl_command_number(status, "stack_bytes") > 0)
+		printf("%s %s of each stack are copied now\n",
+		       unwind_stops_all(&stops) ? "           " : "stacks     ",
+		       ctl_print_size(bytes, ctl_command_number(status, "stack_bytes")));
+}
+
 static void
 print_archive(const json_t *status)
 {
@@ -174,6 +195,7 @@ print_status(const json_t *status)
 	       ctl_command_number(status, "throttled"));
 	print_lost(status);
 	print_over(status);
+	print_stacks(status);
 	printf("cost        %.3f %% of a CPU, %s of memory, %s/s to disk\n",
 	       json_number_value(json_object_get(status, "cpu_percent")),
 	       ctl_print_size(a, ctl_command_number(status, "rss_bytes")),

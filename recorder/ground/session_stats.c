@@ -21,6 +21,7 @@ session_stats_add(struct session_stats *to, const struct session_stats *more)
 {
 	for (size_t i = 0; i < more->nr_over; i++)
 		(void)session_stats_over(to, more->over[i].uid, more->over[i].records);
+	unwind_stops_add(&to->stacks, &more->stacks);
 	to->sideband_bytes += more->sideband_bytes;
 	to->cpu_ns += more->cpu_ns;
 	to->sideband_ns += more->sideband_ns;

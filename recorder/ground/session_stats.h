@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "format/block/loss.h"
+#include "format/block/unwind_stops.h"
 
 /* A user whose side-band was left out. */
 struct session_over {
@@ -33,6 +34,8 @@ struct session_stats {
 	uint64_t owed_ns; /* once it is over: for how long it has still had more than cpu_share */
 	struct session_over over[SESSION_OVER_MAX]; /* since session_open(), the first ones */
 	size_t nr_over;
+	struct unwind_stops stacks; /* that were unwound, since session_open() */
+	uint32_t stack_bytes;	    /* that are copied of each, now; 0: none is */
 };
 
 /* Counts records of a user. His place in over; SESSION_OVER_MAX: there is no more room. */

@@ -463,6 +463,7 @@ session_stats(const struct session *s, struct session_stats *ret)
 	writer_stats(s->writer, ret);
 	ret->frequency_hz = atomic_load_explicit(&s->frequency_hz, memory_order_relaxed);
 	ret->cpus = atomic_load_explicit(&s->cpus, memory_order_relaxed);
+	ret->stack_bytes = atomic_load_explicit(&s->stack_bytes, memory_order_relaxed);
 	ret->cpu_ns += atomic_load_explicit(&s->used_ns, memory_order_relaxed);
 	ret->sideband_ns += atomic_load_explicit(&s->sideband_ns, memory_order_relaxed);
 	ret->owed_ns = atomic_load_explicit(&s->owed_ns, memory_order_relaxed);

@@ -80,7 +80,7 @@ struct session {
 	uint64_t limit_ns; /* when the kernel's limit of the frequency was last asked for */
 	/* Statistics: relaxed, each a fact of its own. */
 	_Atomic uint64_t progress, frequency_hz, used_ns, sideband_ns, owed_ns;
-	_Atomic uint32_t cpus;
+	_Atomic uint32_t cpus, stack_bytes;
 };
 
 /* Options (session_dry_run.c): what excludes each other; then what was not said. */

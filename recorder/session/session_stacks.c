@@ -82,14 +82,23 @@ session_size_stacks(const struct session_options *o, uint32_t ring_pages,
 	return set_size(plan, bytes) && target_of_cpus(target) ? bytes : 0;
 }
 
+/* The largest one that is copied. */
+static uint32_t
+publish_size(struct session *s)
+{
+	uint32_t most = 0;
+
+	for (size_t i = 0; i < s->plan.nr; i++)
+		if (s->plan.defs[i].unwind_bytes > most)
+			most = s->plan.defs[i].unwind_bytes;
+	atomic_store_explicit(&s->stack_bytes, most, memory_order_relaxed);
+	return most;
+}
+
 int
 session_set_opened(struct session *s)
 {
-	bool any = false;
-
-	for (size_t i = 0; i < s->plan.nr; i++)
-		any |= s->plan.defs[i].unwind_bytes > 0;
-	if (!any)
+	if (!publish_size(s))
 		return 0;
 	s->opened = calloc(s->plan.nr, sizeof(*s->opened));
 	for (size_t i = 0; s->opened && i < s->plan.nr; i++) {
@@ -162,5 +171,6 @@ session_follow_stacks(struct session *s, uint64_t now_ns)
 	if (r < 0)
 		return;
 	atomic_store_explicit(&s->stack_size.bytes, wanted, memory_order_relaxed);
+	(void)publish_size(s);
 	session_set_timer(s);
 }

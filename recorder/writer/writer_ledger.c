@@ -320,6 +320,8 @@ writer_publish(struct writer *w)
 	to->objects_bytes = live_stored(w->options.live);
 	to->suspended = w->outage.on;
 	to->refused = writer_refused(w);
+	if (w->unwinding)
+		to->stacks = *unwinding_stops(w->unwinding);
 	pthread_mutex_lock(&w->published_lock);
 	w->published = *to;
 	pthread_mutex_unlock(&w->published_lock);

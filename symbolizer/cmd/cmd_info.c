@@ -10,12 +10,12 @@
 #include <jansson.h>
 
 #include "format/block/aux_trace.h"
+#include "format/block/unwind_text.h"
 #include "symbolizer/cli/cli.h"
 #include "symbolizer/cli/pager.h"
 #include "symbolizer/cmd/cmd.h"
 #include "symbolizer/dump/attr_text.h"
 #include "symbolizer/input/input_set.h"
-#include "symbolizer/load/unwound_text.h"
 #include "symbolizer/text/escape.h"
 #include "symbolizer/text/json_value.h"
 #include "symbolizer/text/screen_text.h"
@@ -274,7 +274,7 @@ print_tool_counts(const struct summary *s)
 static void
 print_counts(const struct info *info)
 {
-	char unwound[UNWOUND_TEXT_MAX];
+	char unwound[UNWIND_TEXT_MAX];
 	const struct summary *s = &info->summary;
 
 	printf(KEY " %" PRIu64, "samples", s->samples);
@@ -295,7 +295,7 @@ print_counts(const struct info *info)
 	print_tool_counts(s);
 	printf(KEY " %" PRIu64 " kernel symbols, %" PRIu64 " build-ids read by the recorder\n",
 	       "names", s->kernel_symbols, s->build_ids);
-	if (unwound_text(&s->stops, unwound))
+	if (unwind_text(&s->stops, unwound))
 		printf(KEY " %s\n", "stacks", unwound);
 	if (s->jit_symbols > 0)
 		printf(KEY " %" PRIu64 " of code made at run time\n", "", s->jit_symbols);

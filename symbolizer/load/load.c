@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "format/block/unwind_text.h"
 #include "symbolizer/load/load.h"
 
 #include <err.h>
@@ -25,7 +26,6 @@
 #include "symbolizer/load/gathering.h"
 #include "symbolizer/load/progress.h"
 #include "symbolizer/load/unmet.h"
-#include "symbolizer/load/unwound_text.h"
 
 int64_t
 load_now(void)
@@ -356,9 +356,9 @@ static void
 warn_unwound(const struct load *l)
 {
 	const struct unwind_stops *c = &profile_totals(l->profile)->unwound;
-	char text[UNWOUND_TEXT_MAX];
+	char text[UNWIND_TEXT_MAX];
 
-	if (unwound_text_matters(c) && unwound_text(c, text))
+	if (unwind_text_matters(c) && unwind_text(c, text))
 		screen_text_warn("%s: %s", l->set.path, text);
 }
 

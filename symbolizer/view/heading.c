@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "format/block/unwind_text.h"
 #include "symbolizer/view/heading.h"
 
 #include <ctype.h>
@@ -13,7 +14,6 @@
 #include "symbolizer/text/escape.h"
 #include "symbolizer/text/screen_text.h"
 #include "symbolizer/view/report_header.h"
-#include "symbolizer/load/unwound_text.h"
 
 #define GAPS_SHOWN 10
 
@@ -147,7 +147,7 @@ static void
 tell_totals(struct heading *h, struct load *l)
 {
 	const struct profile_totals *t = profile_totals(l->profile);
-	char unwound[UNWOUND_TEXT_MAX];
+	char unwound[UNWIND_TEXT_MAX];
 
 	if (t->samples > 0)
 		say(h, "  ", "Samples: %" PRIu64 " over %.3f s", t->samples,
@@ -157,7 +157,7 @@ tell_totals(struct heading *h, struct load *l)
 	if (t->samples == 0)
 		tell_nothing(h, l);
 	tell_shared(h, l->profile);
-	if (unwound_text(&t->unwound, unwound))
+	if (unwind_text(&t->unwound, unwound))
 		say(h, "  ", "%s.", unwound);
 	say(h, "", "%s", "");
 }

@@ -65,6 +65,11 @@ like "$(told '.cpus_online = 1 | .segments = 1 | .capture_files = 1 | .lost_samp
 	'on 1 CPU[^s].*lost +1 sample[^s].* 1 segment, .* 1 capture, ' "one of each is told as one"
 like "$(told '.lost_samples = 7 | .lost = { kernel_samples: 7, cpu_offline: 1500000000, throttled: 2 }')" \
 	'^lost +7 samples \(kernel_samples 7, cpu_offline 1\.500 s, throttled 2\)$' "what is a time is told in seconds"
+told_stacks=$(told '.stacks = { end: 995, cut: 4, busy: 1 } | .stack_cut_bytes = 16384 | .stack_bytes = 32768')
+like "$told_stacks" '^stacks +99\.5 % of 1000 copied stacks are whole; 0\.4 % end at the copied 16 KiB \(.*\), 0\.1 % were not unwound in time' \
+	"copied stacks are told by shares"
+like "$told_stacks" '^ +32\.0 KiB of each stack are copied now$' "with the size of copies"
+unlike "$(told .)" 'stack' "but not where none are copied"
 like "$(told '.suspended = true')" '^SUSPENDED ' "which it says"
 like "$(told '.archive_directory = "/x\u001b[31m"')" '^archive +/x\\033\[31m: ' "and nothing reaches the terminal raw"
 

@@ -10,7 +10,7 @@
 #include "format/block/jitsyms.h"
 #include "format/block/ksyms.h"
 #include "format/block/rate.h"
-#include "format/block/unwind_stops.h"
+#include "format/block/unwind_text.h"
 #include "format/block/recording_parts.h"
 #include "format/bytes/fmt_error.h"
 #include "format/record/perf_record.h"
@@ -315,6 +315,47 @@ test_stops(void **state)
 }
 
 static void
+assert_words(const struct unwind_stops *s, const char *want)
+{
+	char text[UNWIND_TEXT_MAX];
+
+	assert_true(unwind_text(s, text));
+	assert_string_equal(text, want);
+}
+
+/* Shares are rounded, but what is not all is not 100 %, and what is some is not 0. */
+static void
+test_stops_words(void **state)
+{
+	struct unwind_stops s = { .stacks = { 0 } };
+	char text[UNWIND_TEXT_MAX];
+
+	assert_false(unwind_text(&s, text));
+	assert_false(unwind_text_matters(&s));
+	s.stacks[UNWIND_END] = 1;
+	assert_words(&s, "100 % of 1 copied stack is whole");
+	s.stacks[UNWIND_END] = 99999;
+	s.stacks[UNWIND_LIMIT] = 1;
+	assert_words(&s,
+		     "99.9 % of 100000 copied stacks are whole; <0.1 % end at the limit of frames");
+	s.stacks[UNWIND_END] = 0;
+	s.stacks[UNWIND_CUT] = 1;
+	s.cut_bytes = 100;
+	assert_words(
+		&s,
+		"0 % of 2 copied stacks are whole; 50.0 % end at the copied 100 bytes (dwarf,BYTES and "
+		"auto,BYTES of --call-graph copy more), 50.0 % end at the limit of frames");
+	assert_true(unwind_text_matters(&s));
+	/* All that may be said of stacks has room. */
+	for (size_t i = 0; i < UNWIND_STOPS_NR; i++)
+		s.stacks[i] = UINT64_MAX / UNWIND_STOPS_NR;
+	s.cut_bytes = UINT32_MAX;
+	assert_true(unwind_text(&s, text));
+	assert_true(strlen(text) < UNWIND_TEXT_MAX - 1);
+	assert_non_null(strstr(text, "nothing is known)"));
+}
+
+static void
 check_piece(struct span *s, uint32_t ring, uint64_t offset, const char *text, size_t n)
 {
 	struct aux_piece p;
@@ -482,12 +523,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_accounts),  cmocka_unit_test(test_payload),
-		cmocka_unit_test(test_ksyms),	  cmocka_unit_test(test_jitsyms),
-		cmocka_unit_test(test_buildids),  cmocka_unit_test(test_gaps),
-		cmocka_unit_test(test_rates),	  cmocka_unit_test(test_stops),
-		cmocka_unit_test(test_aux),	  cmocka_unit_test(test_parts),
-		cmocka_unit_test(test_bad_parts),
+		cmocka_unit_test(test_accounts),    cmocka_unit_test(test_payload),
+		cmocka_unit_test(test_ksyms),	    cmocka_unit_test(test_jitsyms),
+		cmocka_unit_test(test_buildids),    cmocka_unit_test(test_gaps),
+		cmocka_unit_test(test_rates),	    cmocka_unit_test(test_stops),
+		cmocka_unit_test(test_stops_words), cmocka_unit_test(test_aux),
+		cmocka_unit_test(test_parts),	    cmocka_unit_test(test_bad_parts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
