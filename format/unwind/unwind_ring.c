@@ -91,8 +91,8 @@ unwind_ring_answer(const struct unwind_ring *r, uint64_t at, size_t bytes, uint6
 	if (bytes < sizeof(a))
 		return none;
 	memcpy(&a, r->stacks + at, sizeof(a));
-	if (a.stop == UNWIND_NO_SPACE)
-		return (struct unwind_answer){ .stop = UNWIND_NO_SPACE };
+	if (a.stop == UNWIND_NO_SPACE || a.stop == UNWIND_NO_FILE)
+		return (struct unwind_answer){ .stop = a.stop, .used = a.used };
 	if (a.stop >= UNWIND_BUSY || a.nr > (bytes - sizeof(a)) / sizeof(*addresses))
 		return none;
 	if (a.nr > cap)
@@ -135,27 +135,48 @@ entry_fits(const struct unwind_entry *e)
 	}
 }
 
+/* The entry at *at, which moves on to the next one. NULL: there is none, or it has no length that it can have. */
+static struct unwind_entry *
+take_entry(const struct unwind_ring *r, uint64_t *at)
+{
+	/* Pairs with the release in unwind_ring_publish(). */
+	const uint64_t head = atomic_load_explicit(&r->shared->head, memory_order_acquire);
+	struct unwind_entry *e;
+
+	if (*at >= head)
+		return NULL;
+	e = entry_at(r, *at);
+	if (e->bytes < sizeof(*e) || e->bytes % 8 || e->bytes > r->bytes - *at % r->bytes)
+		return NULL;
+	*at += e->bytes;
+	return e;
+}
+
 struct unwind_entry *
 unwind_ring_next(struct unwind_ring *r)
 {
 	struct unwind_entry *e;
-	uint64_t head, left;
 
 	for (;;) {
 		/* Pairs with the acquire in unwind_ring_taken(). */
 		atomic_store_explicit(&r->shared->taken, r->next, memory_order_release);
-		/* Pairs with the release in unwind_ring_publish(). */
-		head = atomic_load_explicit(&r->shared->head, memory_order_acquire);
-		if (r->next >= head)
-			return NULL;
-		e = entry_at(r, r->next);
-		left = r->bytes - r->next % r->bytes;
-		if (e->bytes < sizeof(*e) || e->bytes % 8 || e->bytes > left)
-			return NULL;
-		r->next += e->bytes;
-		if (entry_fits(e))
+		e = take_entry(r, &r->next);
+		if (!e || entry_fits(e))
 			return e;
 	}
+}
+
+const struct unwind_entry *
+unwind_ring_ahead(const struct unwind_ring *r, uint64_t *cursor)
+{
+	const struct unwind_entry *e;
+
+	if (!*cursor)
+		*cursor = r->next;
+	do
+		e = take_entry(r, cursor);
+	while (e && !entry_fits(e));
+	return e;
 }
 
 struct unwind_stack *

@@ -24,7 +24,7 @@
 #define UNWIND_FILES_MAX 4096u	     /* numbers of files are below it; 0: no file */
 #define UNWIND_SPACES_MAX 1024u	     /* numbers of address spaces are below it */
 
-#define UNWIND_VERSION 2u /* of this protocol */
+#define UNWIND_VERSION 3u /* of this protocol */
 
 /*
  * To the unwinder, first of all, on its descriptor UNWIND_SOCKET (SOCK_SEQPACKET), with the descriptor of the memory,
@@ -40,6 +40,7 @@ struct unwind_start {
 
 /* From the worker that finds files, with a descriptor. */
 struct unwind_offer {
+	uint64_t serial; /* of the question that it answers */
 	struct buildid id;
 	int32_t pid;  /* through whom it was found */
 	uint32_t uid; /* whose process it is; TASK_USER_UNKNOWN */
@@ -48,6 +49,8 @@ struct unwind_offer {
 
 #define UNWIND_NO_SPACE                                                                            \
 	UNWIND_STOPS_NR /* of an answer: the space is not known, and to be given again */
+#define UNWIND_NO_FILE                                                                             \
+	(UNWIND_STOPS_NR + 1) /* likewise the file whose number is in `used`: to be asked for */
 
 enum unwind_kind {
 	UNWIND_PAD,   /* nothing, up to the end of the memory */
@@ -62,12 +65,15 @@ struct unwind_entry {
 	uint32_t bytes;
 };
 
-/* A descriptor of it was passed before, with this build-id and the process through which it was found. */
+/*
+ * A descriptor of it was passed before, with this serial. Nothing else tells which one: anybody can make a file of any
+ * path and build-id.
+ */
 struct unwind_file {
 	struct unwind_entry entry;
 	uint32_t number;
-	int32_t pid;
-	struct buildid id;
+	uint32_t uid; /* of the process that had it mapped first: its memory is his */
+	uint64_t serial;
 };
 
 #define UNWIND_MAP_VDSO 1u /* the kernel's own code; no file */
@@ -85,6 +91,8 @@ struct unwind_space {
 	struct unwind_entry entry;
 	uint32_t number;
 	uint32_t nr;
+	uint32_t uid; /* whose it is: time that its stacks cost beyond the usual is his */
+	uint32_t reserved;
 };
 
 struct unwind_walk {
@@ -153,6 +161,8 @@ uint32_t unwind_ring_reading(const struct unwind_ring *r);
 
 /* The next entry, whole and of a length that its kind can have; NULL: there is none now. The one before is done. */
 struct unwind_entry *unwind_ring_next(struct unwind_ring *r);
+/* What comes after it, one after another from *cursor 0 on; NULL: no more is there yet. It is not taken. */
+const struct unwind_entry *unwind_ring_ahead(const struct unwind_ring *r, uint64_t *cursor);
 /* The stack of a walk, whole; NULL: it has none that can be. */
 struct unwind_stack *unwind_ring_stack(const struct unwind_ring *r, const struct unwind_walk *walk);
 /* Over it. The addresses that there is no room for are left out. */

@@ -70,12 +70,24 @@ session_check_options(const struct session_options *o, struct session_error *err
 	return 0;
 }
 
+/* Are stacks unwound while they are recorded? */
+static bool
+unwinds(const struct session_options *o)
+{
+	bool any = o->call_graph == SESSION_CALL_GRAPH_AUTO;
+
+	for (size_t i = 0; i < o->nr_events; i++)
+		any |= strstr(o->events[i], "call-graph=auto") != NULL;
+	return any;
+}
+
 void
 session_set_defaults(struct session_options *o)
 {
+	/* The kernel tells a build-id or an inode. For stacks that are unwound the inode says which file is whose. */
 	if (o->build_ids == SESSION_BUILD_IDS_AUTO)
-		o->build_ids = buildid_probe_harmless() ? SESSION_BUILD_IDS_KERNEL
-							: SESSION_BUILD_IDS_FILE;
+		o->build_ids = !unwinds(o) && buildid_probe_harmless() ? SESSION_BUILD_IDS_KERNEL
+								       : SESSION_BUILD_IDS_FILE;
 	if (!o->block_age_ns)
 		o->block_age_ns = BLOCK_AGE_NS;
 }

@@ -27,11 +27,10 @@
 
 /* By number, less one. */
 struct number {
-	uint64_t file;	/* which one it is: see file_of() */
-	uint64_t whose; /* path and user, as the finder tells apart what it passed on */
+	uint64_t file; /* which one it is: see file_of() */
 	struct buildid id;
-	uint32_t pid; /* through which it was passed on; 0: it was not */
-	uint32_t uid; /* of the first process that had it mapped */
+	uint64_t serial; /* of the question that it was passed on for; 0: it was not */
+	uint32_t uid;	 /* of the first process that had it mapped */
 	uint32_t tries; /* how often it was asked for; of one aside: how often a process ended over it */
 	uint64_t tried_ns;
 	bool waits; /* for an answer */
@@ -41,6 +40,7 @@ struct number {
 struct question {
 	struct buildid_map map; /* the path is its own */
 	uint32_t uid, number;
+	uint64_t serial;
 };
 
 struct unwind_files {
@@ -49,6 +49,7 @@ struct unwind_files {
 	struct question asked[ASKED_MAX]; /* the finder's ring: those that were sent come first */
 	size_t nr_sent;
 	uint64_t nr_asked, nr_answered;
+	uint64_t serial; /* of the last question */
 	struct number *v;
 	size_t nr, cap;
 	struct slots slots; /* by file */
@@ -183,7 +184,9 @@ connect_process(struct unwind_files *f)
 static int
 send_question(struct unwind_files *f, const struct question *q)
 {
-	struct helper_find find = { .kind = HELPER_FIND, .map = q->map, .uid = q->uid };
+	struct helper_find find = {
+		.kind = HELPER_FIND, .serial = q->serial, .map = q->map, .uid = q->uid
+	};
 	int r = live_worker_tell(&f->finder);
 
 	find.map.path = NULL;
@@ -227,18 +230,20 @@ ask(struct unwind_files *f, const struct question *q)
 }
 
 /*
- * An inode is one file, whoever has it mapped. Where the kernel tells a build-id instead, anybody may have given his
- * program the id of another one: that is a file of its own, by its path and user.
+ * An inode is one file, whoever has it mapped. Where the kernel tells a build-id instead, the maps of one process tell
+ * nothing of another one's: there may be another file of that path and build-id, in another mount namespace, and a program
+ * that has more rights than its user is not to be walked by what that user has put there.
  */
 static uint64_t
-file_of(const struct unwind_files *f, const struct map_object *o, uint32_t uid)
+file_of(const struct unwind_files *f, const struct task_map *map, const struct unwind_mapper *who)
 {
+	const struct map_object *o = map->object;
+	const uint64_t place[] = { who->version, map->start };
 	const uint64_t inode[] = { (uint64_t)o->maj << 32 | o->min, o->ino, o->ino_generation };
 
 	if (o->ino)
 		return siphash(&f->key, inode, sizeof(inode));
-	return helper_whose(&f->key, o->path, uid) ^
-		siphash(&f->key, o->build_id.bytes, o->build_id.size);
+	return siphash(&f->key, place, sizeof(place));
 }
 
 /*
@@ -251,10 +256,12 @@ ask_for(struct unwind_files *f, size_t index, const struct task_map *map,
 {
 	const struct map_object *o = map->object;
 	const uint64_t now_ns = host_now_ns();
-	struct question q = { .uid = who->uid, .number = (uint32_t)index + 1 };
+	struct question q = { .uid = who->uid,
+			      .number = (uint32_t)index + 1,
+			      .serial = f->serial + 1 };
 	struct number *n = &f->v[index];
 
-	if (n->waits || n->pid || (n->tries >= TRIES && now_ns - n->tried_ns < TRIES_NS))
+	if (n->waits || n->serial || (n->tries >= TRIES && now_ns - n->tried_ns < TRIES_NS))
 		return true;
 	n->tries = n->tries < TRIES ? n->tries : 0;
 	q.map = (struct buildid_map){ .pid = (pid_t)who->pid,
@@ -269,6 +276,7 @@ ask_for(struct unwind_files *f, size_t index, const struct task_map *map,
 	if (!o->ino)
 		q.map.known_id = o->build_id;
 	/* Before: the answer may be lost at once. */
+	f->serial++;
 	n->waits = true;
 	n->tried_ns = now_ns;
 	if (q.map.path && ask(f, &q)) {
@@ -300,7 +308,7 @@ unwind_files_number(struct unwind_files *f, const struct task_map *map,
 		    const struct unwind_mapper *who, bool *ret_incomplete)
 {
 	const struct map_object *o = map->object;
-	const struct number new = { .file = file_of(f, o, who->uid), .uid = who->uid };
+	const struct number new = { .file = file_of(f, map, who), .uid = who->uid };
 	uint32_t index;
 
 	if (map_object_anonymous(o->path) || o->path[0] != '/' || (!o->ino && !o->build_id.size) ||
@@ -335,20 +343,6 @@ is_aside(struct unwind_files *f, const struct number *n)
 	return known && known->tries >= ASIDE_TRIES;
 }
 
-/*
- * Through which process a file of this build, path and user was passed on before; 0: none was. Not of another user's: he
- * could give his file the id of another one.
- */
-static uint32_t
-passed_before(const struct unwind_files *f, const struct number *n)
-{
-	for (size_t i = 0; i < f->nr; i++)
-		if (f->v[i].pid && f->v[i].whose == n->whose &&
-		    buildid_cmp(&f->v[i].id, &n->id) == 0)
-			return f->v[i].pid;
-	return 0;
-}
-
 /* False: the ring has no room. */
 static bool
 give(struct unwind_files *f, uint32_t number)
@@ -360,8 +354,8 @@ give(struct unwind_files *f, uint32_t number)
 	if (!file)
 		return false;
 	file->number = number;
-	file->pid = (int32_t)n->pid;
-	file->id = n->id;
+	file->uid = n->uid;
+	file->serial = n->serial;
 	(void)unwind_ring_publish(ring);
 	return true;
 }
@@ -379,16 +373,24 @@ take_answer(struct unwind_files *f, const struct question *q, const struct helpe
 		return;
 	}
 	n->id = buildid_of((enum buildid_kind)id->kind, id->bytes, id->size);
-	n->whose = helper_whose(&f->key, q->map.path, q->uid);
 	if (is_aside(f, n))
 		return;
 	if (found->offered == OFFER_PASSED)
-		n->pid = (uint32_t)q->map.pid;
-	else if (found->offered == OFFER_NONE)
-		n->pid = passed_before(f, n);
-	f->any_unmet |= !n->pid;
-	n->given = n->pid && give(f, q->number);
-	f->nr_ungiven += n->pid && !n->given;
+		n->serial = q->serial;
+	f->any_unmet |= !n->serial;
+	n->given = n->serial && give(f, q->number);
+	f->nr_ungiven += n->serial && !n->given;
+}
+
+void
+unwind_files_gone(struct unwind_files *f, uint32_t number)
+{
+	struct number *n = number > 0 && number <= f->nr ? &f->v[number - 1] : NULL;
+
+	if (!n || !n->given)
+		return;
+	n->serial = 0;
+	n->given = false;
 }
 
 /* Those for which the ring had no room. */
@@ -396,7 +398,7 @@ static void
 give_rest(struct unwind_files *f)
 {
 	for (uint32_t i = 0; f->nr_ungiven > 0 && i < f->nr; i++) {
-		if (!f->v[i].pid || f->v[i].given)
+		if (!f->v[i].serial || f->v[i].given)
 			continue;
 		if (!give(f, i + 1))
 			return;

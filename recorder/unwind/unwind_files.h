@@ -33,6 +33,7 @@ void unwind_files_begin(struct unwind_files *f, uint32_t ended_over);
 struct unwind_mapper {
 	uint32_t pid, uid; /* the process, and whose it is (TASK_USER_UNKNOWN) */
 	uint64_t time_ns;  /* when it had the map */
+	uint64_t version;  /* task_model_maps_version() then */
 };
 uint32_t unwind_files_number(struct unwind_files *f, const struct task_map *map,
 			     const struct unwind_mapper *who, bool *ret_incomplete);
@@ -40,6 +41,9 @@ uint32_t unwind_files_number(struct unwind_files *f, const struct task_map *map,
 /* How many were asked for so far; and how many of them have an answer, or will have none. */
 uint64_t unwind_files_asked(const struct unwind_files *f);
 uint64_t unwind_files_answered(const struct unwind_files *f);
+
+/* The process has a file no longer, which it was given as this number: it is asked for again where it is needed. */
+void unwind_files_gone(struct unwind_files *f, uint32_t number);
 
 /* Takes the answers. */
 void unwind_files_take(struct unwind_files *f, uint64_t now_ns);

@@ -73,7 +73,9 @@ give_space(struct unwind_spaces *all, uint32_t number, uint32_t pid, uint64_t ti
 	   bool *ret_incomplete)
 {
 	const struct task_model *model = live_model(all->live);
-	struct unwind_mapper who = { .pid = pid, .time_ns = time_ns };
+	struct unwind_mapper who = { .pid = pid,
+				     .time_ns = time_ns,
+				     .version = task_model_maps_version(model, pid) };
 	struct unwind_ring *ring = unwind_process_ring(all->process);
 	const struct task_map *m = NULL;
 	struct unwind_space *s;
@@ -91,6 +93,8 @@ give_space(struct unwind_spaces *all, uint32_t number, uint32_t pid, uint64_t ti
 	who.uid = task_users_of(live_users(all->live), model, pid, time_ns);
 	s->number = number;
 	s->nr = nr;
+	s->uid = who.uid;
+	s->reserved = 0;
 	to = (struct unwind_map *)(void *)(s + 1);
 	for (m = NULL; nr > 0 && (m = task_model_next_map(model, pid, m));) {
 		if (!is_code(m))

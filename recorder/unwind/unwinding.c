@@ -431,7 +431,9 @@ append_answer(struct unwinding *u, const struct held *h, uint64_t now_ns, struct
 	size_t nr = a.nr;
 
 	/* The process forgot it: it is given with the next sample. */
-	if (a.stop == UNWIND_NO_SPACE)
+	if (a.stop == UNWIND_NO_FILE)
+		unwind_files_gone(u->files, a.used);
+	if (a.stop == UNWIND_NO_SPACE || a.stop == UNWIND_NO_FILE)
 		unwind_spaces_forgotten(u->spaces, h->space);
 	/* What would be a marker of the kernel's is no address. */
 	for (size_t i = 0; i < nr; i++)

@@ -11,35 +11,37 @@
 struct held {
 	int fd;		 /* -1: none */
 	uint32_t number; /* 0: none yet */
-	int32_t pid;
-	struct buildid id;
+	uint32_t uid;
+	uint64_t serial;
 	uint64_t used;
 };
 
 enum state {
 	FILE_NONE, /* there is nothing for it */
+	FILE_GONE, /* its descriptor is closed */
 	FILE_UNREAD,
 	FILE_READ,
 };
 
 struct file {
 	enum state state;
-	uint16_t held; /* place of its descriptor and one; 0: it has none any more */
-	uint16_t same; /* the number that had the descriptor first; 0: none */
+	uint16_t held; /* place of its descriptor and one; 0: it has none */
 	bool touched;  /* by the walk that goes on */
-	int32_t pid;
-	struct buildid id;
+	uint32_t uid;
 	struct code_file code;
 	size_t bytes; /* as of when it was counted last */
 	uint64_t used;
 };
+
+#define USERS 256 /* that are told apart */
 
 struct numbered_files {
 	struct unwinder *u;
 	struct file v[UNWIND_FILES_MAX];
 	struct held held[NUMBERED_FILES_DESCRIPTORS_MAX];
 	size_t held_max;
-	size_t bytes;  /* of all */
+	size_t bytes; /* of all */
+	size_t user_bytes[USERS];
 	uint64_t uses; /* so far */
 	uint16_t touched[UNWIND_FILES_MAX];
 	size_t nr_touched;
@@ -64,6 +66,14 @@ numbered_files_new(struct unwinder *u, size_t descriptors_max)
 /* --- memory ------------------------------------------------------------------------------ */
 
 static void
+set_bytes(struct numbered_files *f, struct file *file, size_t bytes)
+{
+	f->bytes += bytes - file->bytes;
+	f->user_bytes[file->uid % USERS] += bytes - file->bytes;
+	file->bytes = bytes;
+}
+
+static void
 free_code(struct numbered_files *f, struct file *file)
 {
 	if (file->state != FILE_READ)
@@ -71,17 +81,25 @@ free_code(struct numbered_files *f, struct file *file)
 	if (file->code.cfi)
 		unwinder_forget(f->u, file->code.cfi);
 	code_file_done(&file->code);
-	f->bytes -= file->bytes;
-	file->bytes = 0;
-	file->state = file->held ? FILE_UNREAD : FILE_NONE;
+	set_bytes(f, file, 0);
+	file->state = FILE_UNREAD;
 }
 
 static void
 count(struct numbered_files *f, struct file *file)
 {
-	f->bytes -= file->bytes;
-	file->bytes = code_file_bytes(&file->code);
-	f->bytes += file->bytes;
+	set_bytes(f, file, code_file_bytes(&file->code));
+}
+
+static size_t
+largest_user(const struct numbered_files *f)
+{
+	size_t user = 0;
+
+	for (size_t i = 1; i < USERS; i++)
+		if (f->user_bytes[i] > f->user_bytes[user])
+			user = i;
+	return user;
 }
 
 /* Down to so many bytes. */
@@ -89,10 +107,12 @@ static void
 make_room(struct numbered_files *f, size_t bytes)
 {
 	while (f->bytes > bytes) {
+		const size_t user = largest_user(f);
 		struct file *least = NULL;
 
 		for (size_t i = 0; i < UNWIND_FILES_MAX; i++)
-			if (f->v[i].bytes > 0 && (!least || f->v[i].used < least->used))
+			if (f->v[i].bytes > 0 && f->v[i].uid % USERS == user &&
+			    (!least || f->v[i].used < least->used))
 				least = &f->v[i];
 		free_code(f, least);
 	}
@@ -125,12 +145,13 @@ let_go(struct numbered_files *f, struct held *h)
 {
 	struct file *file = h->number ? &f->v[h->number] : NULL;
 
+	if (file) {
+		free_code(f, file);
+		file->held = 0;
+		file->state = FILE_GONE;
+	}
 	if (h->fd >= 0)
 		(void)close(h->fd);
-	if (file) {
-		file->held = 0;
-		file->state = file->state == FILE_READ ? FILE_READ : FILE_NONE;
-	}
 	*h = (struct held){ .fd = -1 };
 }
 
@@ -143,54 +164,39 @@ used_last(const struct numbered_files *f, const struct held *h)
 	return file > h->used ? file : h->used;
 }
 
+/* No number has it yet. */
 static struct held *
-offered(struct numbered_files *f, const struct buildid *id, int32_t pid)
+offered(struct numbered_files *f, uint64_t serial)
 {
 	for (size_t i = 0; i < f->held_max; i++) {
 		struct held *h = &f->held[i];
 
-		if (h->fd >= 0 && h->number == 0 && h->pid == pid && buildid_cmp(&h->id, id) == 0)
+		if (h->fd >= 0 && h->number == 0 && h->serial == serial)
 			return h;
 	}
 	return NULL;
 }
 
-/* The number that has had what was offered as this; 0: none has. */
-static uint16_t
-claimed(const struct numbered_files *f, const struct buildid *id, int32_t pid)
-{
-	for (size_t i = 0; i < f->held_max; i++) {
-		const struct held *h = &f->held[i];
-
-		if (h->fd >= 0 && h->number && h->pid == pid && buildid_cmp(&h->id, id) == 0)
-			return (uint16_t)h->number;
-	}
-	return 0;
-}
-
-/* What a number means: its own file, or that of the number which had its descriptor first. */
-static uint32_t
-meant(const struct numbered_files *f, uint32_t number)
-{
-	const struct file *file = &f->v[number % UNWIND_FILES_MAX], *first = &f->v[file->same];
-
-	if (file->same && first->pid == file->pid && buildid_cmp(&first->id, &file->id) == 0)
-		return file->same;
-	return number;
-}
-
-/* A place for another one: a free one, or of what was not used for longest. */
+/* A place for another one: a free one, or what the user with most of them has not used for longest. */
 static struct held *
 place_of_next(struct numbered_files *f)
 {
+	uint16_t of[USERS] = { 0 };
 	struct held *least = NULL;
+	size_t most = 0;
 
+	for (size_t i = 0; i < f->held_max; i++) {
+		const struct held *h = &f->held[i];
+
+		if (h->fd < 0)
+			return &f->held[i];
+		if (++of[h->uid % USERS] > of[most])
+			most = h->uid % USERS;
+	}
 	for (size_t i = 0; i < f->held_max; i++) {
 		struct held *h = &f->held[i];
 
-		if (h->fd < 0)
-			return h;
-		if (!least || used_last(f, h) < used_last(f, least))
+		if (h->uid % USERS == most && (!least || used_last(f, h) < used_last(f, least)))
 			least = h;
 	}
 	return least;
@@ -199,16 +205,14 @@ place_of_next(struct numbered_files *f)
 void
 numbered_files_offer(struct numbered_files *f, const struct unwind_offer *o, int fd)
 {
-	struct held *h = offered(f, &o->id, o->pid);
+	struct held *h = place_of_next(f);
 
-	if (!h)
-		h = place_of_next(f);
-	if (!h || o->id.size > BUILDID_MAX) {
+	if (!h) {
 		(void)close(fd);
 		return;
 	}
 	let_go(f, h);
-	*h = (struct held){ .fd = fd, .pid = o->pid, .id = o->id, .used = ++f->uses };
+	*h = (struct held){ .fd = fd, .uid = o->uid, .serial = o->serial, .used = ++f->uses };
 }
 
 void
@@ -219,19 +223,12 @@ numbered_files_claim(struct numbered_files *f, const struct unwind_file *entry)
 
 	if (entry->number == 0 || entry->number >= UNWIND_FILES_MAX)
 		return;
-	h = offered(f, &entry->id, entry->pid);
-	/* Said once more. */
-	if (!h && file->state != FILE_NONE && file->pid == entry->pid &&
-	    buildid_cmp(&file->id, &entry->id) == 0)
-		return;
 	if (file->held)
 		let_go(f, &f->held[file->held - 1]);
-	free_code(f, file);
-	*file = (struct file){ .pid = entry->pid, .id = entry->id, .used = ++f->uses };
-	if (!h) {
-		file->same = claimed(f, &entry->id, entry->pid);
+	*file = (struct file){ .state = FILE_GONE, .uid = entry->uid, .used = ++f->uses };
+	h = offered(f, entry->serial);
+	if (!h)
 		return;
-	}
 	h->number = entry->number;
 	file->held = (uint16_t)(h - f->held + 1);
 	file->state = FILE_UNREAD;
@@ -252,28 +249,25 @@ numbered_files_free(struct numbered_files *f)
 
 /* --- what a walk asks -------------------------------------------------------------------- */
 
-bool
+enum numbered_code
 numbered_files_code(struct numbered_files *f, uint32_t number, uint64_t offset,
 		    struct unwind_code *ret)
 {
-	struct file *file;
-
-	number = meant(f, number);
-	file = &f->v[number % UNWIND_FILES_MAX];
+	struct file *file = &f->v[number % UNWIND_FILES_MAX];
 
 	if (number >= UNWIND_FILES_MAX || file->state == FILE_NONE) {
 		*ret = (struct unwind_code){ .cfi = NULL };
-		return true;
+		return NUMBERED_FOUND;
 	}
-	if (file->state == FILE_UNREAD)
-		return false;
+	if (file->state != FILE_READ)
+		return file->state == FILE_GONE ? NUMBERED_GONE : NUMBERED_UNREAD;
 	if (!file->touched) {
 		file->touched = true;
 		file->used = ++f->uses;
 		f->touched[f->nr_touched++] = (uint16_t)number;
 	}
 	*ret = code_file_at(&file->code, offset);
-	return true;
+	return NUMBERED_FOUND;
 }
 
 static int
@@ -295,11 +289,9 @@ read_once(struct file *file, int held)
 void
 numbered_files_read(struct numbered_files *f, uint32_t number)
 {
-	struct file *file;
+	struct file *file = &f->v[number % UNWIND_FILES_MAX];
 	int err;
 
-	number = meant(f, number);
-	file = &f->v[number % UNWIND_FILES_MAX];
 	if (file->state != FILE_UNREAD)
 		return;
 	err = read_once(file, f->held[file->held - 1].fd);
@@ -309,6 +301,7 @@ numbered_files_read(struct numbered_files *f, uint32_t number)
 	}
 	if (err || !file->code.cfi) {
 		let_go(f, &f->held[file->held - 1]);
+		file->state = FILE_NONE;
 		return;
 	}
 	file->state = FILE_READ;

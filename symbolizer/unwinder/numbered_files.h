@@ -3,7 +3,11 @@
  * numbered_files: the files that the recorder has offered and numbered, and the call frame information of those that
  * were needed. Of descriptors and of memory there is a bound, above which what was not used for longest goes.
  *
- * A file is read between two walks and never in one: so no walk meets call frame information that is gone.
+ * A file is read between two walks and never in one: so no walk meets call frame information that is gone. What was read
+ * is kept no longer than its descriptor: as long as that is open, no other file gets its inode, nor its file system's
+ * number.
+ *
+ * Where there is not enough memory, it is the user with most of it whose files go: one user cannot take it from all.
  */
 #ifndef SYMBOLIZER_UNWINDER_NUMBERED_FILES_H
 #define SYMBOLIZER_UNWINDER_NUMBERED_FILES_H
@@ -29,9 +33,15 @@ void numbered_files_offer(struct numbered_files *f, const struct unwind_offer *o
 /* From here on a number means the file that was offered so, or no file; not while a walk goes on. */
 void numbered_files_claim(struct numbered_files *f, const struct unwind_file *file);
 
-/* What is at an offset of a file; false: it has to be read first. */
-bool numbered_files_code(struct numbered_files *f, uint32_t number, uint64_t offset,
-			 struct unwind_code *ret);
+enum numbered_code {
+	NUMBERED_FOUND,	 /* or there is none */
+	NUMBERED_UNREAD, /* the file has to be read first */
+	NUMBERED_GONE,	 /* it has to be offered again */
+};
+
+/* What is at an offset of a file. */
+enum numbered_code numbered_files_code(struct numbered_files *f, uint32_t number, uint64_t offset,
+				       struct unwind_code *ret);
 /* Between two walks. Where memory is short others are freed for it; a file for which that is not enough has nothing. */
 void numbered_files_read(struct numbered_files *f, uint32_t number);
 /* After a walk: counts what it added, and frees what is above the bound. */

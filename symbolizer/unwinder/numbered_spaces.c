@@ -9,6 +9,7 @@
 struct space {
 	struct unwind_map *maps; /* NULL: it is not known */
 	size_t nr;
+	uint32_t uid;
 	uint64_t used;
 };
 
@@ -70,18 +71,31 @@ numbered_spaces_set(struct numbered_spaces *s, const struct unwind_space *space)
 		return -FMT_E_NOMEM;
 	memcpy(at->maps, space + 1, bytes);
 	at->nr = nr;
+	at->uid = space->uid;
 	at->used = ++s->uses;
 	s->bytes += bytes;
 	return 0;
 }
 
 bool
+numbered_spaces_known(const struct numbered_spaces *s, uint32_t number)
+{
+	return number < UNWIND_SPACES_MAX && s->v[number].maps;
+}
+
+bool
 numbered_spaces_use(struct numbered_spaces *s, uint32_t number)
 {
-	if (number >= UNWIND_SPACES_MAX || !s->v[number].maps)
+	if (!numbered_spaces_known(s, number))
 		return false;
 	s->v[number].used = ++s->uses;
 	return true;
+}
+
+uint32_t
+numbered_spaces_user(const struct numbered_spaces *s, uint32_t number)
+{
+	return s->v[number].uid;
 }
 
 const struct unwind_map *

@@ -17,8 +17,11 @@ void numbered_spaces_free(struct numbered_spaces *s);
 
 /* Its nr maps are copied. A number that there cannot be is passed over. 0, -FMT_E_NOMEM: it is not known any more. */
 int numbered_spaces_set(struct numbered_spaces *s, const struct unwind_space *space);
-/* Is it known? Then it was asked about just now. */
+bool numbered_spaces_known(const struct numbered_spaces *s, uint32_t number);
+/* Likewise; then it was asked about just now. */
 bool numbered_spaces_use(struct numbered_spaces *s, uint32_t number);
+/* Of one that is known: whose it is. */
+uint32_t numbered_spaces_user(const struct numbered_spaces *s, uint32_t number);
 /* The map at an address; NULL: there is none. */
 const struct unwind_map *numbered_spaces_map(const struct numbered_spaces *s, uint32_t number,
 					     uint64_t address);

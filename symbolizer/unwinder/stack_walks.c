@@ -2,11 +2,16 @@
 #include "symbolizer/unwinder/stack_walks.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 #include <linux/perf_event.h>
 
 #include "format/bytes/fmt_error.h"
+#include "format/bytes/time_text.h"
 #include "symbolizer/object/object_vdso.h"
+#include "symbolizer/unwinder/user_time.h"
+
+#define AHEAD 256 /* entries that are looked at for those of others */
 
 struct stack_walks {
 	const struct cfi_arch *arch;
@@ -19,7 +24,19 @@ struct stack_walks {
 	/* Of the walk that goes on. */
 	uint32_t space;
 	uint32_t unread; /* the file that it needs and that has not been read; 0: none */
+	uint32_t gone;	 /* likewise one that is to be offered again */
+	uint64_t cpu_ns; /* of this process, when it began */
+	struct user_time users;
 };
+
+static uint64_t
+clock_ns(clockid_t clock)
+{
+	struct timespec t = { 0 };
+
+	(void)clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
+}
 
 /* Without it, its frames end as those of a file without call frame information. */
 static int
@@ -78,7 +95,9 @@ find_code(void *arg, uint64_t ip, struct unwind_code *ret)
 	struct stack_walks *w = arg;
 	const struct unwind_map *map = numbered_spaces_map(w->spaces, w->space, ip);
 
-	if (!map || w->unread)
+	enum numbered_code code;
+
+	if (!map || w->unread || w->gone)
 		return false;
 	*ret = (struct unwind_code){ .cfi = NULL };
 	/* The kernel does its calls and returns from them, with the caller's registers. */
@@ -86,9 +105,12 @@ find_code(void *arg, uint64_t ip, struct unwind_code *ret)
 		*ret = (struct unwind_code){ .vaddr = ip, .frameless = true };
 	else if (map->flags & UNWIND_MAP_VDSO)
 		*ret = code_file_at(&w->vdso, ip - map->start);
-	else if (!numbered_files_code(w->files, map->file, ip - map->start + map->pgoff, ret)) {
-		w->unread = map->file;
-		return false;
+	else {
+		code = numbered_files_code(w->files, map->file, ip - map->start + map->pgoff, ret);
+		w->unread = code == NUMBERED_UNREAD ? map->file : 0;
+		w->gone = code == NUMBERED_GONE ? map->file : 0;
+		if (code != NUMBERED_FOUND)
+			return false;
 	}
 	/* Its rules are compiled and followed from here on: should that be the end, this was why. */
 	unwind_ring_reads(w->ring, map->file);
@@ -115,7 +137,7 @@ sample_of(const struct stack_walks *w, const struct unwind_stack *stack, struct 
 	return arch && unwind_sample_of(arch, &s, ret);
 }
 
-/* An enum unwind_stop, or -FMT_E_NOMEM: it needs more than there is room for. */
+/* An enum unwind_stop, UNWIND_NO_FILE, or -FMT_E_NOMEM: it needs more than there is room for. */
 static int
 walk(struct stack_walks *w, const struct unwind_sample *s, const struct unwind_frame **frames,
      size_t *nr)
@@ -123,14 +145,17 @@ walk(struct stack_walks *w, const struct unwind_sample *s, const struct unwind_f
 	int stop;
 
 	for (unsigned reads = 0;; reads++) {
-		w->unread = 0;
+		w->unread = w->gone = 0;
 		stop = unwind(w->u, s, find_code, w, frames, nr);
 		unwind_ring_reads(w->ring, 0);
 		numbered_files_settle(w->files);
+		if (w->gone)
+			return UNWIND_NO_FILE;
 		if (!w->unread)
 			return stop;
 		/* Others keep what they have, and the next stack finds these read. */
-		if (reads == STACK_WALKS_READS_MAX)
+		if (reads == STACK_WALKS_READS_MAX ||
+		    clock_ns(CLOCK_PROCESS_CPUTIME_ID) - w->cpu_ns > STACK_WALKS_READS_NS)
 			return UNWIND_BUSY;
 		unwind_ring_reads(w->ring, w->unread);
 		numbered_files_read(w->files, w->unread);
@@ -139,30 +164,32 @@ walk(struct stack_walks *w, const struct unwind_sample *s, const struct unwind_f
 }
 
 static void
-answer(struct stack_walks *w, const struct unwind_walk *entry)
+reply(struct unwind_stack *stack, const struct unwind_walk *entry, uint32_t stop, uint32_t used)
 {
-	struct unwind_stack *stack = unwind_ring_stack(w->ring, entry);
+	unwind_ring_reply(stack, entry->bytes, (struct unwind_answer){ .stop = stop, .used = used },
+			  NULL);
+}
+
+static void
+answer_walk(struct stack_walks *w, struct unwind_stack *stack, const struct unwind_walk *entry)
+{
 	const struct unwind_frame *frames;
 	struct unwind_sample s;
 	size_t nr = 0;
-	int stop = -FMT_E_NOMEM;
+	int stop;
 
-	if (!stack)
-		return;
-	w->space = entry->space;
-	if (!numbered_spaces_use(w->spaces, entry->space)) {
-		unwind_ring_reply(stack, entry->bytes,
-				  (struct unwind_answer){ .stop = UNWIND_NO_SPACE }, NULL);
+	if (!sample_of(w, stack, &s)) {
+		reply(stack, entry, UNWIND_BUSY, 0);
 		return;
 	}
-	if (sample_of(w, stack, &s)) {
-		stop = walk(w, &s, &frames, &nr);
-		if (stop < 0)
-			numbered_files_drop(w->files);
+	stop = walk(w, &s, &frames, &nr);
+	if (stop == UNWIND_NO_FILE) {
+		reply(stack, entry, UNWIND_NO_FILE, w->gone);
+		return;
 	}
 	if (stop < 0) {
-		unwind_ring_reply(stack, entry->bytes,
-				  (struct unwind_answer){ .stop = UNWIND_BUSY }, NULL);
+		numbered_files_drop(w->files);
+		reply(stack, entry, UNWIND_BUSY, 0);
 		return;
 	}
 	/* Readers look at the byte before an address, as of a call; where a signal came that is another instruction. */
@@ -173,6 +200,54 @@ answer(struct stack_walks *w, const struct unwind_walk *entry)
 						  .nr = (uint32_t)nr,
 						  .used = (uint32_t)unwinder_used(w->u) },
 			  w->addresses);
+}
+
+/* Are stacks of others among those that come next? */
+static bool
+others_wait(const struct stack_walks *w, uint32_t uid)
+{
+	const struct unwind_entry *e;
+	uint64_t cursor = 0;
+
+	for (int i = 0; i < AHEAD && (e = unwind_ring_ahead(w->ring, &cursor)); i++) {
+		const uint32_t space = ((const struct unwind_walk *)e)->space;
+
+		if (e->kind == UNWIND_WALK && numbered_spaces_known(w->spaces, space) &&
+		    numbered_spaces_user(w->spaces, space) != uid)
+			return true;
+	}
+	return false;
+}
+
+static bool
+may_cost_more(struct stack_walks *w, uint32_t uid)
+{
+	const enum user_time_left left = user_time_left(&w->users, uid, clock_ns(CLOCK_MONOTONIC));
+
+	return left == USER_TIME_BESIDE || (left == USER_TIME_ALONE && !others_wait(w, uid));
+}
+
+static void
+answer(struct stack_walks *w, const struct unwind_walk *entry)
+{
+	struct unwind_stack *stack = unwind_ring_stack(w->ring, entry);
+	uint32_t uid;
+
+	if (!stack)
+		return;
+	w->space = entry->space;
+	if (!numbered_spaces_use(w->spaces, entry->space)) {
+		reply(stack, entry, UNWIND_NO_SPACE, 0);
+		return;
+	}
+	uid = numbered_spaces_user(w->spaces, entry->space);
+	if (!may_cost_more(w, uid)) {
+		reply(stack, entry, UNWIND_BUSY, 0);
+		return;
+	}
+	w->cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	answer_walk(w, stack, entry);
+	user_time_spend(&w->users, uid, clock_ns(CLOCK_PROCESS_CPUTIME_ID) - w->cpu_ns);
 }
 
 void

@@ -6,8 +6,12 @@
 #include "symbolizer/unwinder/numbered_files.h"
 #include "symbolizer/unwinder/numbered_spaces.h"
 
-/* Files that are read for one stack. One that needs more than fit together is not walked. */
+/*
+ * Files that are read for one stack, and for how long others wait for that. One that needs more than fit together is not
+ * walked.
+ */
 #define STACK_WALKS_READS_MAX 16
+#define STACK_WALKS_READS_NS UINT64_C(250000000)
 
 struct stack_walks;
 

@@ -256,8 +256,10 @@ test_stack_overruns(void **state)
 static void
 test_entries_overrun(void **state)
 {
+	const struct unwind_entry *ahead;
 	struct unwind_space *space;
 	struct unwind_entry *e;
+	uint64_t cursor = 0;
 
 	/* More maps than it has: passed over. */
 	space = unwind_ring_reserve(&recorder, UNWIND_SPACE,
@@ -271,7 +273,15 @@ test_entries_overrun(void **state)
 	e->kind = 77;
 	unwind_ring_publish(&recorder);
 	assert_true(put_file(9, sizeof(struct unwind_file)));
+	/* What comes is seen before it is taken, without what cannot be. */
+	ahead = unwind_ring_ahead(&unwinder, &cursor);
+	assert_non_null(ahead);
+	assert_int_equal(ahead->kind, UNWIND_FILE);
+	assert_null(unwind_ring_ahead(&unwinder, &cursor));
+	assert_true(put_file(10, sizeof(struct unwind_file)));
+	assert_non_null(unwind_ring_ahead(&unwinder, &cursor));
 	assert_int_equal(next_number(), 9);
+	assert_int_equal(next_number(), 10);
 	assert_null(unwind_ring_next(&unwinder));
 
 	/* Where the next one is cannot be known any more. */
@@ -282,7 +292,7 @@ test_entries_overrun(void **state)
 		e = (struct unwind_entry *)(recorder.entries + unwinder.next % recorder.bytes);
 		e->bytes = wrong[i];
 		assert_null(unwind_ring_next(&unwinder));
-		e->bytes = 40;
+		e->bytes = sizeof(struct unwind_file);
 		assert_int_equal(next_number(), 10);
 	}
 }

@@ -210,17 +210,22 @@ reserve(enum unwind_kind kind, size_t bytes)
 	return e;
 }
 
-static struct buildid
-id_of(uint32_t number)
-{
-	return buildid_of(BUILDID_GNU, &number, sizeof(number));
-}
+/* Of the last question, and by numbers. */
+static uint64_t serial, serials[2 * UNWIND_FILES_MAX];
+/* Whose all that is told belongs to. */
+static uint32_t user;
 
+/* All have one build-id: that says nothing. */
 static void
 offer(uint32_t number, int fd)
 {
-	const struct unwind_offer o = { .id = id_of(number), .pid = getpid() };
+	const uint32_t same = 1;
+	const struct unwind_offer o = { .serial = ++serial,
+					.id = buildid_of(BUILDID_GNU, &same, sizeof(same)),
+					.pid = getpid(),
+					.uid = user };
 
+	serials[number] = serial;
 	say(rig.offers, &o, sizeof(o), fd);
 }
 
@@ -230,8 +235,8 @@ claim(uint32_t number)
 	struct unwind_file *f = reserve(UNWIND_FILE, sizeof(*f));
 
 	f->number = number;
-	f->pid = getpid();
-	f->id = id_of(number);
+	f->uid = user;
+	f->serial = serials[number];
 	unwind_ring_publish(&rig.ring);
 }
 
@@ -253,6 +258,7 @@ put_space(uint32_t number, const struct unwind_map *maps, uint32_t nr)
 
 	s->number = number;
 	s->nr = nr;
+	s->uid = user;
 	memcpy(s + 1, maps, nr * sizeof(*maps));
 	unwind_ring_publish(&rig.ring);
 }
@@ -416,6 +422,7 @@ put_own(void)
 
 static uint64_t answered[FRAMES];
 static size_t nr_answered;
+static uint32_t answer_used; /* bytes of the stack; of UNWIND_NO_FILE the number */
 
 static size_t
 fill_stack(uint64_t at)
@@ -454,6 +461,7 @@ walk(uint32_t space)
 	assert_true(done());
 	a = unwind_ring_answer(&rig.ring, 0, bytes, answered, FRAMES);
 	nr_answered = a.nr;
+	answer_used = a.used;
 	/* No more than there is, and frames need some of it. */
 	assert_true(a.used <= bytes);
 	assert_true(a.nr < 2 || a.used > 0);
@@ -546,17 +554,13 @@ test_numbers(void **state)
 	put_own();
 	make_sample(interrupted, 3);
 	assert_int_equal(walk(1), UNWIND_END);
-	/* Never offered: number n has no file. */
+	/* Never offered, or offered for what another number is: it has to be asked for. */
 	for (uint32_t i = 0; i < nr_own_files; i++) {
-		struct unwind_file *f = reserve(UNWIND_FILE, sizeof(*f));
-
-		f->number = i + 1;
-		f->pid = getpid() + 1;
-		f->id = id_of(i + 1);
-		unwind_ring_publish(&rig.ring);
+		serials[i + 1] += i % 2 ? 1000000 : 0;
+		claim(i + 1);
 	}
-	assert_true(walk(1) != UNWIND_BUSY);
-	assert_true((int)nr_answered < sample.nr_truth);
+	assert_int_equal(walk(1), UNWIND_NO_FILE);
+	assert_in_range(answer_used, 1, nr_own_files);
 	new_offers();
 	put_own();
 	assert_int_equal(walk(1), UNWIND_END);
@@ -712,7 +716,22 @@ test_nonsense_spaces(void **state)
 	assert_int_equal(walk(1), UNWIND_END);
 }
 
-/* More files, address spaces and descriptors than there can be. */
+static void
+put_thousands(int fd)
+{
+	for (uint32_t i = 100; i < 6000; i++) {
+		offer(i, fd);
+		claim(i);
+		put_space(i % (2 * UNWIND_SPACES_MAX) + 2, own, nr_own);
+		if (i % 64 == 0)
+			assert_true(done());
+	}
+}
+
+/*
+ * More files, address spaces and descriptors than there can be. Of another user's files his own go. Of the same user's,
+ * what was not used for longest: it has to be offered again, with what was read of it.
+ */
 static void
 test_thousands(void **state)
 {
@@ -723,15 +742,15 @@ test_thousands(void **state)
 	make_sample(interrupted, 5);
 	assert_int_equal(walk(1), UNWIND_END);
 	fd = open(own_paths[0], O_RDONLY | O_CLOEXEC);
-	for (uint32_t i = 100; i < 6000; i++) {
-		offer(i, fd);
-		claim(i);
-		put_space(i % (2 * UNWIND_SPACES_MAX) + 2, own, nr_own);
-		if (i % 64 == 0)
-			assert_true(done());
-	}
+	user = 1000;
+	put_thousands(fd);
 	for (uint32_t i = 2; i < UNWIND_SPACES_MAX; i++)
 		assert_int_equal(walk(i), UNWIND_END);
+	user = 0;
+	put_thousands(fd);
+	assert_int_equal(walk(1), UNWIND_NO_FILE);
+	put_own();
+	assert_int_equal(walk(1), UNWIND_END);
 	close(fd);
 }
 
