@@ -187,9 +187,13 @@ define unit
 $(filter $(BUILD)/tests/unit/$(1)/%,$(UNIT)): $(BUILD)/tests/unit/$(1)/%: $(BUILD)/tests/unit/$(1)/%.o \
 		$(BUILD)/liblab.a $(call lib,$(1)) $(call lib,$(BELOW_$(1)))
 	$$(say) LINK $$@
-	$$(LDLINK) $$^ $$(LIBS_cmocka) $$(LIBS_$(1)) -ldl
+	$$(LDLINK) $$^ $$(BESIDE) $$(LIBS_cmocka) $$(LIBS_$(1)) -ldl
 endef
 $(foreach l,format recorder symbolizer daemon,$(eval $(call unit,$(l))))
+
+# What asks living processes looks at them as the recorder does.
+$(filter $(BUILD)/tests/unit/symbolizer/names/%,$(UNIT)): $(call lib,recorder)
+$(filter $(BUILD)/tests/unit/symbolizer/names/%,$(UNIT)): private BESIDE = $(call lib,recorder format)
 
 # It runs the program.
 $(BUILD)/tests/unit/symbolizer/unwinder/test_spoor_unwind: | $(BUILD)/spoor-unwind

@@ -76,9 +76,12 @@ read_inner_pid(const char *text, pid_t pid)
 	return last;
 }
 
-/* The 22nd field of stat, behind a name that may have any characters. */
+#define STAT_STARTTIME 22
+#define STAT_STARTSTACK 28
+
+/* A field of stat, behind the second one: a name that may have any characters. */
 static uint64_t
-read_began(int dir)
+read_stat(int dir, int wanted)
 {
 	char text[1024];
 	const char *at;
@@ -86,7 +89,7 @@ read_began(int dir)
 	if (small_file_read(dir, "stat", text, sizeof(text)) <= 0)
 		return 0;
 	at = strrchr(text, ')');
-	for (int field = 2; at && field < 22; field++)
+	for (int field = 2; at && field < wanted; field++)
 		at = strchr(at + 1, ' ');
 	return at ? strtoull(at, NULL, 10) : 0;
 }
@@ -123,6 +126,59 @@ read_status(struct names_process *p, struct names_answer *a)
 		rc = 0;
 	}
 	free(text);
+	return rc;
+}
+
+static int
+open_link(int dir, const char *name, int flags)
+{
+	return openat(dir, name, O_PATH | O_CLOEXEC | flags);
+}
+
+/* What must be the same at both ends of a look at it. 0; -1, said. */
+static int
+look(struct names_process *p, struct names_answer *a)
+{
+	p->program = open_link(p->dir, "exe", 0);
+	p->stack = read_stat(p->dir, STAT_STARTSTACK);
+	return read_status(p, a);
+}
+
+static bool
+is_same_owner(const struct names_process *p, const struct names_process *q)
+{
+	return p->uid == q->uid && p->gid == q->gid && p->nr_groups == q->nr_groups &&
+		(p->nr_groups == 0 ||
+		 memcmp(p->groups, q->groups, p->nr_groups * sizeof(*p->groups)) == 0);
+}
+
+/*
+ * Users may come back: cron's sudo becomes a user's program, which executes sudo. By the file alone that is one program; each
+ * execve(2) has its stack elsewhere, where the kernel places it by chance.
+ */
+static bool
+is_same_program(const struct names_process *p, const struct names_process *q)
+{
+	return p->stack == q->stack && names_process_same_file(p->program, q->program);
+}
+
+int
+names_process_unchanged(const struct names_process *p, struct names_answer *a)
+{
+	struct names_process now = {
+		.pid = p->pid, .pidfd = p->pidfd, .dir = p->dir, .program = -1
+	};
+	int rc = look(&now, a);
+
+	if (rc == 0 && !(is_same_owner(p, &now) && is_same_program(p, &now))) {
+		names_answer_say(
+			a, NAMES_FAILED,
+			"it changed its user, or its program, while it was looked at: ask again");
+		rc = -1;
+	}
+	if (now.program >= 0)
+		(void)close(now.program);
+	free(now.groups);
 	return rc;
 }
 
@@ -170,12 +226,6 @@ find_runtime(struct names_process *p)
 	return 0;
 }
 
-static int
-open_link(int dir, const char *name)
-{
-	return openat(dir, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-}
-
 bool
 names_process_ended(const struct names_process *p)
 {
@@ -210,14 +260,18 @@ names_process_open(struct names_process *p, pid_t pid, struct names_answer *a)
 	const char *name;
 	int rc;
 
-	*p = (struct names_process){
-		.pid = pid, .inner_pid = pid, .pidfd = -1, .dir = -1, .root = -1, .cwd = -1
-	};
+	*p = (struct names_process){ .pid = pid,
+				     .inner_pid = pid,
+				     .pidfd = -1,
+				     .dir = -1,
+				     .program = -1,
+				     .root = -1,
+				     .cwd = -1 };
 	if (open_directory(p, a) < 0)
 		return -1;
 	(void)small_file_read(p->dir, "comm", a->comm, sizeof(a->comm));
 	a->comm[strcspn(a->comm, "\n")] = '\0';
-	if (read_status(p, a) < 0)
+	if (look(p, a) < 0)
 		return -1;
 	rc = find_runtime(p);
 	if (rc < 0) {
@@ -231,25 +285,34 @@ names_process_open(struct names_process *p, pid_t pid, struct names_answer *a)
 		return -1;
 	}
 	(void)strlcpy(a->runtime, name, sizeof(a->runtime));
-	p->began_ticks = read_began(p->dir);
-	p->root = open_link(p->dir, "root");
-	p->cwd = open_link(p->dir, "cwd");
-	return 0;
+	p->began_ticks = read_stat(p->dir, STAT_STARTTIME);
+	p->root = open_link(p->dir, "root", O_DIRECTORY);
+	p->cwd = open_link(p->dir, "cwd", O_DIRECTORY);
+	return names_process_unchanged(p, a);
 }
 
 void
 names_process_done(struct names_process *p)
 {
-	const int fds[] = { p->pidfd, p->dir, p->root, p->cwd };
+	const int fds[] = { p->pidfd, p->dir, p->program, p->root, p->cwd };
 
 	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
 		if (fds[i] >= 0)
 			(void)close(fds[i]);
 	free(p->groups);
-	*p = (struct names_process){ .pidfd = -1, .dir = -1, .root = -1, .cwd = -1 };
+	*p = (struct names_process){ .pidfd = -1, .dir = -1, .program = -1, .root = -1, .cwd = -1 };
 }
 
 /* --- questions ----------------------------------------------------------------------------- */
+
+bool
+names_process_same_file(int a, int b)
+{
+	struct stat x, y;
+
+	return a >= 0 && b >= 0 && fstat(a, &x) == 0 && fstat(b, &y) == 0 && x.st_dev == y.st_dev &&
+		x.st_ino == y.st_ino;
+}
 
 static bool
 mask_has(const char *text, const char *key, int sig)

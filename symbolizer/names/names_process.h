@@ -25,13 +25,15 @@ struct names_process {
 	pid_t pid;
 	pid_t inner_pid; /* as it knows itself */
 	int pidfd;
-	int dir;       /* /proc/PID */
-	int root, cwd; /* O_PATH; -1: must not be looked into */
-	uid_t uid;     /* its real, effective, saved and file system user are one */
+	int dir;     /* /proc/PID */
+	int program; /* its own file; O_PATH, as the next two; -1: must not be looked into */
+	int root, cwd;
+	uid_t uid; /* its real, effective, saved and file system user are one */
 	gid_t gid;
 	gid_t *groups;
 	size_t nr_groups;
 	uint64_t began_ticks; /* starttime of proc_pid_stat(5) */
+	uint64_t stack;	      /* its startstack: another one with each execve(2), by chance */
 	struct runtime runtime;
 	char object[PATH_MAX]; /* by which the runtime was known: a path in its root */
 };
@@ -41,6 +43,12 @@ struct names_process {
  * caller is not root, none that has a runtime. names_process_done() in any case.
  */
 int names_process_open(struct names_process *p, pid_t pid, struct names_answer *a);
+/*
+ * Is it still whose it was, and does it run the program that it ran? A number, and a directory of /proc, outlive a change of both
+ * (cron, sshd: root's process becomes a user's, and executes what he chose). So what was opened of it is of that user only
+ * where this comes after. names_process_open() has done so itself. 0; -1, said.
+ */
+int names_process_unchanged(const struct names_process *p, struct names_answer *a);
 void names_process_done(struct names_process *p);
 
 bool names_process_ended(const struct names_process *p);
@@ -51,6 +59,8 @@ bool names_process_catches(const struct names_process *p, int sig);
  * file ("environ", "cmdline") says; for the caller to free. NULL: none, or it must not be read.
  */
 char *names_process_word(const struct names_process *p, const char *file, const char *name);
+/* Are both descriptors of one file? Not where one is none. */
+bool names_process_same_file(int a, int b);
 /* A directory as the process sees it, O_PATH. No link leads out of its root. -errno. */
 int names_process_directory(const struct names_process *p, const char *path);
 

@@ -59,19 +59,11 @@ enum {
 struct place {
 	int spaces[NR_SPACES]; /* -1: the caller's own */
 	int root, program;     /* program: its own file; -1: the path tells */
+	bool roots;	       /* the process is uid 0 */
 	uid_t uid;	       /* as they are called in there */
 	gid_t gid;
 	char path[PATH_MAX + 32]; /* of the interpreter */
 };
-
-static bool
-is_same(int a, int b)
-{
-	struct stat x, y;
-
-	return a >= 0 && b >= 0 && fstat(a, &x) == 0 && fstat(b, &y) == 0 && x.st_dev == y.st_dev &&
-		x.st_ino == y.st_ino;
-}
 
 /* -1: it is the caller's as well; -2: it cannot be told. */
 static int
@@ -84,7 +76,7 @@ open_space(const struct names_process *p, const char *name)
 	theirs = openat(p->dir, path, O_RDONLY | O_CLOEXEC);
 	(void)snprintf(path, sizeof(path), "/proc/self/ns/%s", name);
 	own = open(path, O_RDONLY | O_CLOEXEC);
-	if (is_same(own, theirs)) {
+	if (names_process_same_file(own, theirs)) {
 		(void)close(theirs);
 		theirs = -1;
 	} else if (theirs < 0) {
@@ -124,7 +116,7 @@ find_interpreter(const struct names_process *p, struct place *l)
 		       p->runtime.version & 0xffff);
 	(void)strlcpy(l->path, p->object, PATH_MAX);
 	if (name && strncmp(name + 1, "python", strlen("python")) == 0) {
-		l->program = openat(p->dir, "exe", O_PATH | O_CLOEXEC);
+		l->program = p->program;
 		return;
 	}
 	l->path[strcspn(l->path, "\n")] = '\0';
@@ -140,8 +132,6 @@ place_done(struct place *l)
 	for (int i = 0; i < NR_SPACES; i++)
 		if (l->spaces[i] >= 0)
 			(void)close(l->spaces[i]);
-	if (l->program >= 0)
-		(void)close(l->program);
 }
 
 /* false: it must not be looked into, or has no user of its own there. */
@@ -150,7 +140,9 @@ place_open(struct place *l, const struct names_process *p)
 {
 	bool known = p->root >= 0;
 
-	*l = (struct place){ .root = p->root, .program = -1, .uid = p->uid, .gid = p->gid };
+	*l = (struct place){
+		.root = p->root, .program = -1, .roots = p->uid == 0, .uid = p->uid, .gid = p->gid
+	};
 #define X(name, flag) l->spaces[SPACE_##name] = open_space(p, #name);
 	NAMESPACES(X)
 #undef X
@@ -166,10 +158,15 @@ place_open(struct place *l, const struct names_process *p)
 /* --- the interpreter ------------------------------------------------------------------------ */
 
 /* "WHAT: why", to the pipe that its own words go to. */
+static void __attribute__((noreturn)) refuse(const char *what, const char *why)
+{
+	(void)dprintf(STDERR_FILENO, "%s: %s\n", what, why);
+	_exit(1);
+}
+
 static void __attribute__((noreturn)) give_up(const char *what, int error)
 {
-	(void)dprintf(STDERR_FILENO, "%s: %s\n", what, strerror(error));
-	_exit(1);
+	refuse(what, strerror(error));
 }
 
 /* The root of a process is not always that of its mounts. A caller that is not root may have the same one alone. */
@@ -178,10 +175,44 @@ enter_root(int root)
 {
 	const int own = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-	if (fchdir(root) < 0 || (chroot(".") < 0 && !(errno == EPERM && is_same(own, root))))
+	if (fchdir(root) < 0 ||
+	    (chroot(".") < 0 && !(errno == EPERM && names_process_same_file(own, root))))
 		give_up("its root", errno);
 	if (own >= 0)
 		(void)close(own);
+}
+
+/*
+ * The file that is executed. For a process of root's it is one that root alone can have written, since it is to be root: a path
+ * is what the process says, and a group that may write may have anybody in it.
+ */
+static int
+open_program(const struct place *l)
+{
+	struct stat st;
+	int fd = l->program;
+
+	if (fd < 0)
+		fd = open(l->path, O_PATH | O_CLOEXEC | (l->roots ? O_NOFOLLOW : 0));
+	if (fd < 0 || fstat(fd, &st) < 0)
+		give_up(l->path, errno);
+	if (l->roots &&
+	    (!S_ISREG(st.st_mode) || st.st_uid != l->uid || st.st_mode & (S_IWGRP | S_IWOTH)))
+		refuse(l->path, "not executed as root: others may have written it");
+	return fd;
+}
+
+/* What executes is closed by that; nothing else is open. */
+static void __attribute__((noreturn))
+execute(const struct place *l, char *const argv[], char *const environment[])
+{
+	const int image = dup2(open_program(l), 3);
+
+	if (image < 0 || fcntl(image, F_SETFD, FD_CLOEXEC) < 0)
+		give_up("its program", errno);
+	closefrom(image + 1);
+	(void)fexecve(image, argv, environment);
+	give_up(l->path, errno);
 }
 
 static void __attribute__((noreturn))
@@ -196,7 +227,7 @@ run_interpreter(const struct place *l, const struct names_process *p, const char
 		(char *)(uintptr_t)seconds, NULL
 	};
 	const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	int rc, image;
+	int rc;
 
 	if (null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(out, 2) < 0)
 		_exit(1);
@@ -214,16 +245,7 @@ run_interpreter(const struct place *l, const struct names_process *p, const char
 	rc = names_rights_take(l->uid, l->gid);
 	if (rc < 0)
 		give_up("its user", -rc);
-	/* What executes is closed by that; nothing else is open. */
-	image = l->program >= 0 ? dup2(l->program, 3) : -1;
-	if (image >= 0 && fcntl(image, F_SETFD, FD_CLOEXEC) < 0)
-		give_up("its program", errno);
-	closefrom(image >= 0 ? 4 : 3);
-	if (image >= 0)
-		(void)fexecve(image, argv, environment);
-	else
-		(void)execve(l->path, argv, environment);
-	give_up(l->path, errno);
+	execute(l, argv, environment);
 }
 
 static int
@@ -266,10 +288,10 @@ names_python_start(struct names_python *y, const struct names_process *p, int64_
 	int rc = -1;
 
 	*y = (struct names_python){ .child = -1, .fd = -1 };
-	if (place_open(&l, p))
-		rc = start(y, &l, p, deadline_ns, a);
-	else
+	if (!place_open(&l, p))
 		names_answer_say(a, NAMES_FAILED, "its namespaces cannot be looked into");
+	else if (names_process_unchanged(p, a) == 0)
+		rc = start(y, &l, p, deadline_ns, a);
 	place_done(&l);
 	return rc;
 }

@@ -168,6 +168,34 @@ start none.so plain ./python3.12
 exits 0 "a Python 3.12 cannot be asked" names -p "$pid"
 like "$(cat out)" "-X perf" "which is told, with what it takes at its start"
 
+# One that is a program with Python in it: the interpreter is the one beside its library.
+mkdir -p prefix/lib prefix/bin
+cp none.so prefix/lib/libpython3.14.so.1.0
+cp runtime prefix/bin/python3.14
+start prefix/lib/libpython3.14.so.1.0 plain
+exits 0 "a program with Python's library is asked" names -p "$pid"
+like "$(cat out)" "named: 2 functions" "by the interpreter beside it"
+if [ "$(id -u)" -eq 0 ]; then
+	for how in "chown 65003" "chmod g+w" "chmod o+w" "ln -sf $TMP/runtime"; do
+		cp --remove-destination runtime prefix/bin/python3.14
+		$how prefix/bin/python3.14
+		rm "/tmp/perf-$pid.map"
+		exits 1 "an interpreter that is not root's alone is not executed as root: ${how% *}" names -p "$pid"
+		like "$(cat out)" "not executed as root" "which is told"
+		nok "nor has it run" test -e "/tmp/perf-$pid.map"
+		touch "/tmp/perf-$pid.map"
+	done
+	kill "$pid"
+	chown 65003 python3.14
+	start none.so plain ./python3.14
+	exits 1 "nor is the program of root's process, where it is a user's" names -p "$pid"
+	like "$(cat out)" "not executed as root" "which is told"
+	nok "nor has it run" test -e "/tmp/perf-$pid.map"
+	chown 0 python3.14
+else
+	skip "not root" 15
+fi
+
 # --- others
 start libnode.so.108 plain
 exits 0 "a Node cannot be asked" names -p "$pid"
