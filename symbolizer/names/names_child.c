@@ -70,6 +70,14 @@ ask_python(const struct names_process *p, int64_t deadline_ns, struct names_answ
 {
 	struct names_python y;
 
+	/* A filter cannot be taken on: what may be looked at of it is not what it does. */
+	if (p->filtered) {
+		names_answer_say(a, NAMES_CANNOT,
+				 "it runs in a seccomp sandbox, which its interpreter would run "
+				 "outside of; it takes %s at its start",
+				 runtime_option(p->runtime.kind));
+		return;
+	}
 	if (names_python_start(&y, p, deadline_ns, a) < 0)
 		return;
 	/* Whatever becomes of this process, its child has a deadline of its own. */

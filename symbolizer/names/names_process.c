@@ -100,6 +100,15 @@ say_gone(const struct names_process *p, struct names_answer *a)
 	names_answer_say(a, NAMES_GONE, p->pidfd < 0 ? "there is no such process" : "it has ended");
 }
 
+/* A kernel without seccomp says nothing of it. */
+static bool
+is_filtered(const char *text)
+{
+	const char *at = strstr(text, "\nSeccomp:");
+
+	return at && strtol(at + strlen("\nSeccomp:"), NULL, 10) != 0;
+}
+
 /* 0, -1. */
 static int
 read_status(struct names_process *p, struct names_answer *a)
@@ -123,6 +132,7 @@ read_status(struct names_process *p, struct names_answer *a)
 		names_answer_say(a, NAMES_FAILED, "out of memory");
 	} else {
 		p->inner_pid = read_inner_pid(text, p->pid);
+		p->filtered = is_filtered(text);
 		rc = 0;
 	}
 	free(text);
@@ -145,9 +155,10 @@ look(struct names_process *p, struct names_answer *a)
 }
 
 static bool
-is_same_owner(const struct names_process *p, const struct names_process *q)
+is_same_user(const struct names_process *p, const struct names_process *q)
 {
-	return p->uid == q->uid && p->gid == q->gid && p->nr_groups == q->nr_groups &&
+	return p->uid == q->uid && p->gid == q->gid && p->filtered == q->filtered &&
+		p->nr_groups == q->nr_groups &&
 		(p->nr_groups == 0 ||
 		 memcmp(p->groups, q->groups, p->nr_groups * sizeof(*p->groups)) == 0);
 }
@@ -170,7 +181,7 @@ names_process_unchanged(const struct names_process *p, struct names_answer *a)
 	};
 	int rc = look(&now, a);
 
-	if (rc == 0 && !(is_same_owner(p, &now) && is_same_program(p, &now))) {
+	if (rc == 0 && !(is_same_user(p, &now) && is_same_program(p, &now))) {
 		names_answer_say(
 			a, NAMES_FAILED,
 			"it changed its user, or its program, while it was looked at: ask again");

@@ -56,8 +56,13 @@ enum {
 #undef X
 };
 
+/* Of those that it has no use for it gets new ones, which are empty, where the process is in others than the caller. */
+#define NEW_SPACES(X)                                                                              \
+	X(net, CLONE_NEWNET) X(ipc, CLONE_NEWIPC) X(uts, CLONE_NEWUTS) X(cgroup, CLONE_NEWCGROUP)
+
 struct place {
 	int spaces[NR_SPACES]; /* -1: the caller's own */
+	int new_spaces;	       /* CLONE_NEW*: what it must not have of the caller's */
 	int root, program;     /* program: its own file; -1: the path tells */
 	bool roots;	       /* the process is uid 0 */
 	uid_t uid;	       /* as they are called in there */
@@ -85,6 +90,19 @@ open_space(const struct names_process *p, const char *name)
 	if (own >= 0)
 		(void)close(own);
 	return theirs;
+}
+
+/* true where it cannot be told; a kernel may have none of a kind. */
+static bool
+is_elsewhere(const struct names_process *p, const char *name)
+{
+	char path[32];
+	const int theirs = open_space(p, name);
+
+	(void)snprintf(path, sizeof(path), "/proc/self/ns/%s", name);
+	if (theirs >= 0)
+		(void)close(theirs);
+	return theirs != -1 && access(path, F_OK) == 0;
 }
 
 /* "inside outside count" a line of the file. */
@@ -146,6 +164,9 @@ place_open(struct place *l, const struct names_process *p)
 #define X(name, flag) l->spaces[SPACE_##name] = open_space(p, #name);
 	NAMESPACES(X)
 #undef X
+#define X(name, flag) l->new_spaces |= is_elsewhere(p, #name) ? (flag) : 0;
+	NEW_SPACES(X)
+#undef X
 	for (int i = 0; i < NR_SPACES; i++)
 		known &= l->spaces[i] != -2;
 	if (l->spaces[SPACE_user] >= 0)
@@ -167,6 +188,20 @@ static void __attribute__((noreturn)) refuse(const char *what, const char *why)
 static void __attribute__((noreturn)) give_up(const char *what, int error)
 {
 	refuse(what, strerror(error));
+}
+
+/* Root may have new ones at once; another caller in the process's user namespace, where that is his. */
+static void
+enter_spaces(const struct place *l)
+{
+	const bool apart = unshare(l->new_spaces) == 0;
+
+	if (l->spaces[SPACE_user] >= 0 && setns(l->spaces[SPACE_user], CLONE_NEWUSER) < 0)
+		give_up("its user namespace", errno);
+	if (!apart && unshare(l->new_spaces) < 0)
+		give_up("namespaces in the place of its own", errno);
+	if (l->spaces[SPACE_mnt] >= 0 && setns(l->spaces[SPACE_mnt], CLONE_NEWNS) < 0)
+		give_up("its mount namespace", errno);
 }
 
 /* The root of a process is not always that of its mounts. A caller that is not root may have the same one alone. */
@@ -237,10 +272,7 @@ run_interpreter(const struct place *l, const struct names_process *p, const char
 	rc = names_rights_groups(p);
 	if (rc < 0)
 		give_up("its groups", -rc);
-	if (l->spaces[SPACE_user] >= 0 && setns(l->spaces[SPACE_user], CLONE_NEWUSER) < 0)
-		give_up("its user namespace", errno);
-	if (l->spaces[SPACE_mnt] >= 0 && setns(l->spaces[SPACE_mnt], CLONE_NEWNS) < 0)
-		give_up("its mount namespace", errno);
+	enter_spaces(l);
 	enter_root(l->root);
 	rc = names_rights_take(l->uid, l->gid);
 	if (rc < 0)

@@ -4,7 +4,9 @@
  * build gives it a script, which switches its perf trampoline on (PEP 768; sys.activate_stack_trampoline).
  *
  * The interpreter is the process's own file, or the one beside its libpython. It runs as the process's user, in its mount, PID
- * and user namespaces and its root, with no descriptor but /dev/null and a pipe.
+ * and user namespaces and its root, with no descriptor but /dev/null and a pipe. Where the process is not in the caller's network,
+ * IPC, UTS or control group namespace it is not there either, but in a new one. A process with a seccomp filter must not be asked:
+ * the interpreter has none.
  */
 #ifndef SYMBOLIZER_NAMES_NAMES_PYTHON_H
 #define SYMBOLIZER_NAMES_NAMES_PYTHON_H

@@ -196,6 +196,52 @@ else
 	skip "not root" 15
 fi
 
+# A sandbox is not left: neither a seccomp filter nor a namespace, be it that of a network without a way out.
+filter='import ctypes, os, struct, sys
+libc = ctypes.CDLL(None)
+allow = ctypes.create_string_buffer(struct.pack("HBBI", 0x06, 0, 0, 0x7fff0000))
+program = ctypes.create_string_buffer(struct.pack("HxxxxxxP", 1, ctypes.addressof(allow)))
+assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, program) == 0
+os.execv(sys.argv[1], sys.argv[1:])'
+as_user=(python3 -c "$filter")
+start none.so plain ./python3.14
+as_user=()
+exits 0 "a Python with a seccomp filter cannot be asked" names -p "$pid"
+like "$(cat out)" "seccomp sandbox.*-X perf" "which is told, with what it takes at its start"
+nok "no interpreter has run" test -e "/tmp/perf-$pid.map"
+spaces() # PROCESS: those of the interpreter, and whether that one has them
+{
+	for space in $(tail -n 1 "/tmp/perf-$pid.map" | cut -d' ' -f3-); do
+		[ "$space" = "$(readlink "/proc/$1/ns/${space%%:*}")" ] && echo same || echo other
+	done | tr '\n' ' '
+}
+start none.so plain ./python3.14
+exits 0 "a Python in the caller's namespaces is asked" names -p "$pid"
+is "$(spaces self)" "same same same " "in these"
+if [ "$(id -u)" -eq 0 ] && unshare -niu true 2>/dev/null; then
+	as_user=(unshare -niu)
+	start none.so plain ./python3.14
+	as_user=()
+	exits 0 "one in namespaces of its own is asked" names -p "$pid"
+	is "$(spaces self)" "other other other " "outside of the caller's"
+else
+	skip "not root, or no namespaces here" 2
+fi
+# Who is not root has the right to in a user namespace that is his.
+plain=(setpriv --reuid 65003 --regid 65004 --clear-groups)
+[ "$(id -u)" -eq 0 ] || plain=()
+if ${plain[@]+"${plain[@]}"} unshare -rniu true 2>/dev/null; then
+	cp "$SPOOR" spoor
+	chmod 777 .
+	as_user=(${plain[@]+"${plain[@]}"} unshare -rniu)
+	start none.so plain ./python3.14
+	as_user=()
+	exits 0 "a user asks one in namespaces of his own" ${plain[@]+"${plain[@]}"} ./spoor names -p "$pid"
+	is "$(spaces self)" "other other other " "outside of his"
+else
+	skip "no user namespaces here" 2
+fi
+
 # --- others
 start libnode.so.108 plain
 exits 0 "a Node cannot be asked" names -p "$pid"
