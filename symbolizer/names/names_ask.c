@@ -7,6 +7,8 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,6 +26,7 @@ struct slot {
 	uid_t uid;
 	int fd;
 	int64_t deadline_ns;
+	volatile pid_t *started; /* what the child has executed, which may outlive it; 0: nothing */
 };
 
 struct late {
@@ -84,6 +87,13 @@ tell_failed(struct round *r, pid_t pid, const char *why)
 }
 
 static void
+release(struct slot *s)
+{
+	(void)close(s->fd);
+	*s = (struct slot){ .started = s->started };
+}
+
+static void
 begin(struct round *r, struct slot *s, pid_t pid, uid_t uid)
 {
 	const int64_t deadline_ns = names_clock_now() + (int64_t)r->timeout_ns;
@@ -94,18 +104,20 @@ begin(struct round *r, struct slot *s, pid_t pid, uid_t uid)
 		tell_failed(r, pid, strerror(errno));
 		return;
 	}
-	*s = (struct slot){
-		.pid = pid, .uid = uid, .fd = ends[0], .deadline_ns = deadline_ns + GRACE_NS
-	};
+	*s = (struct slot){ .pid = pid,
+			    .uid = uid,
+			    .fd = ends[0],
+			    .deadline_ns = deadline_ns + GRACE_NS,
+			    .started = s->started };
+	*s->started = 0;
 	s->child = fork();
 	if (s->child == 0)
-		names_child_run(parent, pid, ends[1], deadline_ns);
+		names_child_run(parent, pid, ends[1], s->started, deadline_ns);
 	(void)close(ends[1]);
 	if (s->child > 0)
 		return;
 	tell_failed(r, pid, strerror(errno));
-	(void)close(s->fd);
-	*s = (struct slot){ 0 };
+	release(s);
 }
 
 /* What it waits for, the signal ends; where it does not, the process ends with this one. */
@@ -119,6 +131,22 @@ reap(pid_t child)
 		(void)poll(NULL, 0, 2);
 }
 
+/*
+ * What the child executed is this process's own child when the child has ended: it adopts. One that was ended already is no
+ * child any more, and its number may be that of another slot's.
+ */
+static void
+end_started(const struct round *r, const struct slot *s)
+{
+	const pid_t started = *s->started;
+	bool known = started <= 0;
+
+	for (int i = 0; i < NAMES_AT_ONCE; i++)
+		known |= r->slots[i].child == started;
+	if (!known && waitpid(started, NULL, WNOHANG) == 0)
+		reap(started);
+}
+
 /* What it wrote, or that it wrote nothing. */
 static void
 end(struct round *r, struct slot *s)
@@ -127,6 +155,8 @@ end(struct round *r, struct slot *s)
 	const bool late = names_clock_now() >= s->deadline_ns - GRACE_NS;
 	const ssize_t n = read(s->fd, &a, sizeof(a));
 
+	reap(s->child);
+	end_started(r, s);
 	if (n == (ssize_t)sizeof(a) && names_answer_check(&a, s->pid))
 		r->tell(r->arg, &a);
 	else
@@ -134,9 +164,7 @@ end(struct round *r, struct slot *s)
 			    late ? "no answer within the time" : "whoever asked it was ended");
 	if (late)
 		count_late(r, s->uid);
-	reap(s->child);
-	(void)close(s->fd);
-	*s = (struct slot){ 0 };
+	release(s);
 }
 
 /* --- all of them ---------------------------------------------------------------------------- */
@@ -185,12 +213,42 @@ is_busy(const struct round *r)
 	return false;
 }
 
+/* Room that children share, and the children of children that end. 0, -errno. */
+static int
+prepare(struct round *r, int *ret_adopted)
+{
+	volatile pid_t *started = mmap(NULL, NAMES_AT_ONCE * sizeof(*started),
+				       PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (started == MAP_FAILED)
+		return -errno;
+	for (int i = 0; i < NAMES_AT_ONCE; i++)
+		r->slots[i].started = started + i;
+	*ret_adopted = 0;
+	(void)prctl(PR_GET_CHILD_SUBREAPER, ret_adopted);
+	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
+	return 0;
+}
+
+/* Between rounds others' orphans are not its own: nobody would wait for them. */
+static void
+finish(struct round *r, int adopted)
+{
+	(void)prctl(PR_SET_CHILD_SUBREAPER, adopted);
+	(void)munmap((void *)(uintptr_t)r->slots[0].started, NAMES_AT_ONCE * sizeof(pid_t));
+}
+
 void
 names_ask_all(const pid_t *pids, size_t nr, uint64_t timeout_ns,
 	      void (*tell)(void *arg, const struct names_answer *a), void *arg)
 {
 	struct round r = { .timeout_ns = timeout_ns, .tell = tell, .arg = arg };
+	int adopted, rc = prepare(&r, &adopted);
 
+	for (size_t i = 0; i < nr && rc < 0; i++)
+		tell_failed(&r, pids[i], strerror(-rc));
+	if (rc < 0)
+		return;
 	for (size_t i = 0; i < nr; i++) {
 		uid_t uid = (uid_t)-1;
 		struct slot *s;
@@ -208,4 +266,5 @@ names_ask_all(const pid_t *pids, size_t nr, uint64_t timeout_ns,
 	}
 	while (is_busy(&r))
 		await(&r);
+	finish(&r, adopted);
 }

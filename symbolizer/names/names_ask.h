@@ -2,8 +2,9 @@
 /*
  * names_ask: asks many processes, several at a time, each by a process of its own with a deadline.
  *
- * Whatever a process does that is asked costs its own answer. A user of whom NAMES_LATE_MAX processes did not answer has no
- * other one asked in this round: they would take its time from others.
+ * Whatever a process does that is asked costs its own answer. A program that was executed for it has ended when that is told.
+ * A user of whom NAMES_LATE_MAX processes did not answer has no other one asked in this round: they would take its time from
+ * others.
  */
 #ifndef SYMBOLIZER_NAMES_NAMES_ASK_H
 #define SYMBOLIZER_NAMES_NAMES_ASK_H

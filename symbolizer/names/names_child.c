@@ -66,7 +66,8 @@ ask_dotnet(const struct names_process *p, int64_t deadline_ns, struct names_answ
 }
 
 static void
-ask_python(const struct names_process *p, int64_t deadline_ns, struct names_answer *a)
+ask_python(const struct names_process *p, volatile pid_t *started, int64_t deadline_ns,
+	   struct names_answer *a)
 {
 	struct names_python y;
 
@@ -80,13 +81,15 @@ ask_python(const struct names_process *p, int64_t deadline_ns, struct names_answ
 	}
 	if (names_python_start(&y, p, deadline_ns, a) < 0)
 		return;
-	/* Whatever becomes of this process, its child has a deadline of its own. */
+	/* While this process is still root's: its child cannot have ended it yet. */
+	*started = y.child;
 	if (become_its_user(p, a) == 0)
 		names_python_end(&y, p, deadline_ns, a);
 }
 
 static void
-ask(const struct names_process *p, int64_t deadline_ns, struct names_answer *a)
+ask(const struct names_process *p, volatile pid_t *started, int64_t deadline_ns,
+    struct names_answer *a)
 {
 	const uint32_t since = runtime_asked_since(p->runtime.kind);
 
@@ -94,7 +97,7 @@ ask(const struct names_process *p, int64_t deadline_ns, struct names_answer *a)
 	if (since == 0 || !runtime_may_be(&p->runtime, since))
 		say_option(p, a);
 	else if (p->runtime.kind == RUNTIME_python)
-		ask_python(p, deadline_ns, a);
+		ask_python(p, started, deadline_ns, a);
 	else if (p->runtime.kind == RUNTIME_dotnet)
 		ask_dotnet(p, deadline_ns, a);
 	else
@@ -102,7 +105,7 @@ ask(const struct names_process *p, int64_t deadline_ns, struct names_answer *a)
 }
 
 void
-names_child_run(pid_t parent, pid_t pid, int fd, int64_t deadline_ns)
+names_child_run(pid_t parent, pid_t pid, int fd, volatile pid_t *started, int64_t deadline_ns)
 {
 	struct names_answer a = { .pid = pid, .verdict = NAMES_FAILED };
 	struct names_process p;
@@ -113,7 +116,7 @@ names_child_run(pid_t parent, pid_t pid, int fd, int64_t deadline_ns)
 	(void)prctl(PR_SET_DUMPABLE, 0);
 	names_rights_limit();
 	if (names_process_open(&p, pid, &a) == 0)
-		ask(&p, deadline_ns, &a);
+		ask(&p, started, deadline_ns, &a);
 	names_process_done(&p);
 	/* Less than PIPE_BUF: the reader has it whole or not at all. */
 	_exit(write(fd, &a, sizeof(a)) == (ssize_t)sizeof(a) ? 0 : 1);

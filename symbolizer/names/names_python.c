@@ -246,6 +246,7 @@ execute(const struct place *l, char *const argv[], char *const environment[])
 	if (image < 0 || fcntl(image, F_SETFD, FD_CLOEXEC) < 0)
 		give_up("its program", errno);
 	closefrom(image + 1);
+	names_rights_limit_program();
 	(void)fexecve(image, argv, environment);
 	give_up(l->path, errno);
 }
@@ -382,6 +383,7 @@ names_python_end(struct names_python *y, const struct names_process *p, int64_t 
 	while ((rc = waitpid(y->child, &status, WNOHANG)) == 0 && names_clock_now() < deadline_ns)
 		(void)poll(NULL, 0, 5);
 	if (rc == 0) {
+		/* One that stops or ends this process instead is left to whoever has forked it. */
 		(void)kill(y->child, SIGKILL);
 		names_answer_say(a, NAMES_FAILED, "its interpreter does not end within the time");
 	} else if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {

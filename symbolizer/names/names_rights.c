@@ -13,6 +13,7 @@
 
 #define CPU_S 10
 #define DATA_BYTES (512u << 20) /* an interpreter of Python has 20 MiB */
+#define SPACE_BYTES (UINT64_C(2) << 30)
 #define FILE_BYTES (1u << 20)
 #define FILES 256
 
@@ -36,6 +37,12 @@ names_rights_limit(void)
 	limit(RLIMIT_DATA, DATA_BYTES);
 	limit(RLIMIT_FSIZE, FILE_BYTES);
 	limit(RLIMIT_NOFILE, FILES);
+}
+
+void
+names_rights_limit_program(void)
+{
+	limit(RLIMIT_AS, SPACE_BYTES);
 }
 
 int

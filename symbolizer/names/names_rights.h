@@ -11,6 +11,8 @@
 
 /* Of CPU time, memory, files: for all that is done for one process. */
 void names_rights_limit(void);
+/* Of memory that is shared as well, for a program that is executed. Not for this one, which may be built with a sanitizer. */
+void names_rights_limit_program(void);
 
 /* Its supplementary groups; nothing where the caller is not root. 0, -errno. */
 int names_rights_groups(const struct names_process *p);

@@ -242,6 +242,24 @@ else
 	skip "no user namespaces here" 2
 fi
 
+# An interpreter that ends, or stops, the process that waits for it does not outlive the answer.
+if [ "$(id -u)" -eq 0 ]; then
+	chmod 777 .
+	for how in ending stopping; do
+		cp none.so $how.so
+		as_user=(setpriv --reuid 65003 --regid 65004 --clear-groups)
+		start $how.so plain ./python3.14
+		as_user=()
+		exits 1 "one that is $how whoever asks it fails" names --timeout 2s -p "$pid"
+		interpreter=$(tail -n 1 "/tmp/perf-$pid.map" | cut -d' ' -f3)
+		like "$interpreter" '^[0-9]+$' "it has run"
+		nok "and is gone" kill -0 "$interpreter"
+		kill "$pid"
+	done
+else
+	skip "not root" 6
+fi
+
 # --- others
 start libnode.so.108 plain
 exits 0 "a Node cannot be asked" names -p "$pid"
