@@ -6,38 +6,40 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "format/bytes/array.h"
 #include "recorder/host/proc_look.h"
 #include "symbolizer/names/names_child.h"
 #include "symbolizer/names/names_clock.h"
 
 #define GRACE_NS (SECOND_NS / 2) /* from a child's own deadline to its end by SIGKILL */
 #define REAP_NS (SECOND_NS / 2)	 /* until it is left behind: it waits for a file system */
-#define USERS 256		 /* with late answers */
 
 struct slot {
 	pid_t child; /* 0: it is free */
 	pid_t pid;
 	uid_t uid;
 	int fd;
-	int64_t deadline_ns;
+	int64_t began_ns, deadline_ns;
 	volatile pid_t *started; /* what the child has executed, which may outlive it; 0: nothing */
 };
 
-struct late {
+struct user {
 	uid_t uid;
-	int nr;
+	int nr_late;
+	int64_t spent_ns; /* of all places */
 };
 
 struct round {
 	struct slot slots[NAMES_AT_ONCE];
-	struct late late[USERS];
-	size_t nr_late;
+	struct user *users;
+	size_t nr_users, cap_users;
 	uint64_t timeout_ns;
 	void (*tell)(void *arg, const struct names_answer *a);
 	void *arg;
@@ -45,34 +47,42 @@ struct round {
 
 /* --- users --------------------------------------------------------------------------------- */
 
-static struct late *
-late_of(struct round *r, uid_t uid)
+static struct user *
+user_of(const struct round *r, uid_t uid)
 {
-	for (size_t i = 0; i < r->nr_late; i++)
-		if (r->late[i].uid == uid)
-			return &r->late[i];
+	for (size_t i = 0; i < r->nr_users; i++)
+		if (r->users[i].uid == uid)
+			return &r->users[i];
 	return NULL;
 }
 
+/* Where there is no memory it is not counted. */
 static void
-count_late(struct round *r, uid_t uid)
+count_time(struct round *r, uid_t uid, int64_t spent_ns, bool late)
 {
-	struct late *l = late_of(r, uid);
+	struct user *u = user_of(r, uid);
 
-	if (!l && r->nr_late < USERS) {
-		l = &r->late[r->nr_late++];
-		*l = (struct late){ .uid = uid };
+	if (!u) {
+		if (array_reserve(r->users, r->nr_users, r->cap_users, 1) < 0)
+			return;
+		u = &r->users[r->nr_users++];
+		*u = (struct user){ .uid = uid };
 	}
-	if (l)
-		l->nr++;
+	u->nr_late += late;
+	u->spent_ns += spent_ns;
 }
 
-static bool
-is_patient(struct round *r, uid_t uid)
+/* Why no other process of this user is asked; NULL: one is. */
+static const char *
+why_not(const struct round *r, uid_t uid)
 {
-	const struct late *l = late_of(r, uid);
+	const struct user *u = user_of(r, uid);
 
-	return !l || l->nr < NAMES_LATE_MAX;
+	if (u && u->nr_late >= NAMES_LATE_MAX)
+		return "not asked: processes of its user did not answer within the time";
+	if (u && uid != 0 && u->spent_ns >= NAMES_AT_ONCE * (int64_t)r->timeout_ns)
+		return "not asked: processes of its user took all the time that one user has";
+	return NULL;
 }
 
 /* --- one process ---------------------------------------------------------------------------- */
@@ -96,7 +106,8 @@ release(struct slot *s)
 static void
 begin(struct round *r, struct slot *s, pid_t pid, uid_t uid)
 {
-	const int64_t deadline_ns = names_clock_now() + (int64_t)r->timeout_ns;
+	const int64_t began_ns = names_clock_now();
+	const int64_t deadline_ns = began_ns + (int64_t)r->timeout_ns;
 	const pid_t parent = getpid();
 	int ends[2];
 
@@ -107,6 +118,7 @@ begin(struct round *r, struct slot *s, pid_t pid, uid_t uid)
 	*s = (struct slot){ .pid = pid,
 			    .uid = uid,
 			    .fd = ends[0],
+			    .began_ns = began_ns,
 			    .deadline_ns = deadline_ns + GRACE_NS,
 			    .started = s->started };
 	*s->started = 0;
@@ -162,8 +174,7 @@ end(struct round *r, struct slot *s)
 	else
 		tell_failed(r, s->pid,
 			    late ? "no answer within the time" : "whoever asked it was ended");
-	if (late)
-		count_late(r, s->uid);
+	count_time(r, s->uid, names_clock_now() - s->began_ns, late);
 	release(s);
 }
 
@@ -235,6 +246,7 @@ static void
 finish(struct round *r, int adopted)
 {
 	(void)prctl(PR_SET_CHILD_SUBREAPER, adopted);
+	free(r->users);
 	(void)munmap((void *)(uintptr_t)r->slots[0].started, NAMES_AT_ONCE * sizeof(pid_t));
 }
 
@@ -251,18 +263,18 @@ names_ask_all(const pid_t *pids, size_t nr, uint64_t timeout_ns,
 		return;
 	for (size_t i = 0; i < nr; i++) {
 		uid_t uid = (uid_t)-1;
+		const char *why;
 		struct slot *s;
 
 		while (!(s = free_slot(&r)))
 			await(&r);
 		/* One that is gone is told by who asks it. */
 		(void)proc_look_owner(pids[i], &uid);
-		if (is_patient(&r, uid))
-			begin(&r, s, pids[i], uid);
+		why = why_not(&r, uid);
+		if (why)
+			tell_failed(&r, pids[i], why);
 		else
-			tell_failed(
-				&r, pids[i],
-				"not asked: processes of its user did not answer within the time");
+			begin(&r, s, pids[i], uid);
 	}
 	while (is_busy(&r))
 		await(&r);

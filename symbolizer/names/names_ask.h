@@ -4,7 +4,8 @@
  *
  * Whatever a process does that is asked costs its own answer. A program that was executed for it has ended when that is told.
  * A user of whom NAMES_LATE_MAX processes did not answer has no other one asked in this round: they would take its time from
- * others.
+ * others. Nor has one, other than root, whose processes took all places for a whole deadline, or as much time in fewer of them:
+ * what answers just in time takes as much.
  */
 #ifndef SYMBOLIZER_NAMES_NAMES_ASK_H
 #define SYMBOLIZER_NAMES_NAMES_ASK_H

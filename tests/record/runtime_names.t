@@ -260,6 +260,24 @@ else
 	skip "not root" 6
 fi
 
+# Nor do those of one user that answer just in time hold up a round as long as there are some.
+cp none.so slow.so
+as_user=(setpriv --reuid 65003 --regid 65004 --clear-groups)
+[ "$(id -u)" -eq 0 ] || as_user=()
+many=()
+: >many
+for _ in {1..32}; do
+	background ${as_user[@]+"${as_user[@]}"} ./python3.14 "$TMP/slow.so" plain >>many
+	many+=($!)
+	at_exit "rm -f /tmp/perf-$!.map"
+done
+as_user=()
+wait_for 10 eval '[ "$(grep -cx "[0-9]*" many)" -eq 32 ]'
+exits 1 "32 that answer within 1.5 of 2 seconds" names --timeout 2s -p "$(IFS=,; echo "${many[*]}")"
+in_range "$(grep -c "not asked: processes of its user" out)" 8 24 "have no more than 16 seconds, of those begun by then"
+is "$(wc -l <out)" 32 "and each has a line"
+kill "${many[@]}"
+
 # --- others
 start libnode.so.108 plain
 exits 0 "a Node cannot be asked" names -p "$pid"
