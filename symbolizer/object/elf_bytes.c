@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/bytes/array.h"
 #include "format/bytes/fmt_error.h"
 #include "symbolizer/object/elf_internal.h"
 #include "symbolizer/object/elf_packed.h"
@@ -118,27 +119,94 @@ elf_bytes_of_header(struct elf_object *o, struct elf_bytes *ret)
 	return err;
 }
 
-/* Is there a section at the address that has lost its bytes? */
-static bool
-is_emptied(const struct elf_object *o, uint64_t vaddr)
+/* --- sections without their bytes --------------------------------------------------------- */
+
+static int
+compare_ranges(const void *a, const void *b)
 {
-	for (size_t i = 1; i < o->nr_sections; i++) {
-		GElf_Shdr shdr;
+	const struct elf_range *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+/* Those that lie over each other become one. */
+static void
+merge_ranges(struct elf_emptied *e)
+{
+	size_t kept = 0;
+
+	if (e->nr == 0)
+		return;
+	qsort(e->v, e->nr, sizeof(*e->v), compare_ranges);
+	for (size_t i = 1; i < e->nr; i++) {
+		struct elf_range *before = &e->v[kept];
+
+		if (e->v[i].start > before->last)
+			e->v[++kept] = e->v[i];
+		else if (e->v[i].last > before->last)
+			before->last = e->v[i].last;
+	}
+	e->nr = kept + 1;
+}
+
+/* There are ELF_SECTIONS_MAX at most. */
+static int
+find_emptied(const struct elf_object *o, struct elf_emptied *e)
+{
+	int err = 0;
+
+	e->nr = 0;
+	for (size_t i = 1; err == 0 && i < o->nr_sections; i++) {
+		GElf_Shdr s;
 		Elf_Scn *scn;
 
-		if (elf_section(o, i, &scn, &shdr) && shdr.sh_type == SHT_NOBITS &&
-		    (shdr.sh_flags & SHF_EXECINSTR) && vaddr >= shdr.sh_addr &&
-		    vaddr - shdr.sh_addr < shdr.sh_size)
-			return true;
+		if (!elf_section(o, i, &scn, &s) || s.sh_type != SHT_NOBITS ||
+		    !(s.sh_flags & SHF_EXECINSTR) || s.sh_size == 0)
+			continue;
+		err = array_reserve(e->v, e->nr, e->cap, 1);
+		if (err == 0)
+			e->v[e->nr++] = (struct elf_range){
+				.start = s.sh_addr,
+				.last = s.sh_size - 1 > UINT64_MAX - s.sh_addr
+					? UINT64_MAX
+					: s.sh_addr + (s.sh_size - 1),
+			};
 	}
-	return false;
+	if (err)
+		return err;
+	merge_ranges(e);
+	e->known = true;
+	return 0;
 }
+
+/*
+ * Is there a section at the address that has lost its bytes? 1, 0, -FMT_E_NOMEM. Who asks may have a million places
+ * (cfi_gaps), and a file as many sections as it likes: they are looked through once.
+ */
+static int
+is_emptied(struct elf_object *o, uint64_t vaddr)
+{
+	struct elf_emptied *e = &o->emptied;
+	size_t low = 0, n;
+	int err = e->known ? 0 : find_emptied(o, e);
+
+	if (err)
+		return err;
+	for (n = e->nr; n > 1; n -= n / 2)
+		if (e->v[low + n / 2].start <= vaddr)
+			low += n / 2;
+	return n == 1 && vaddr >= e->v[low].start && vaddr <= e->v[low].last;
+}
+
+/* --- bytes at an address ------------------------------------------------------------------ */
 
 int
 elf_bytes_at(struct elf_object *o, uint64_t vaddr, uint64_t size, struct elf_bytes *ret)
 {
-	if (is_emptied(o, vaddr))
-		return -FMT_E_EMPTY;
+	const int emptied = is_emptied(o, vaddr);
+
+	if (emptied)
+		return emptied < 0 ? emptied : -FMT_E_EMPTY;
 	for (size_t i = 0; i < o->nr_segments; i++) {
 		const struct elf_segment *s = &o->segments[i];
 		const uint64_t at = vaddr - s->vaddr;

@@ -8,6 +8,15 @@
 #include "format/bytes/span.h"
 #include "symbolizer/object/elf_object.h"
 
+/* Addresses of code sections that have lost their bytes: sorted, none over another. */
+struct elf_emptied {
+	struct elf_range {
+		uint64_t start, last;
+	} * v;
+	size_t nr, cap;
+	bool known; /* they were looked for */
+};
+
 struct elf_object {
 	struct io_source *file;
 	int fd; /* the file's */
@@ -23,6 +32,7 @@ struct elf_object {
 	size_t names_section; /* SHN_UNDEF: none */
 	struct elf_segment segments[ELF_SEGMENTS_MAX];
 	size_t nr_segments;
+	struct elf_emptied emptied;
 	uint8_t build_id[ELF_BUILD_ID_MAX];
 	size_t build_id_size;
 };

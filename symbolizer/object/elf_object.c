@@ -347,6 +347,7 @@ elf_object_close(struct elf_object *o)
 	elf_end(o->elf);
 	if (o->file != NULL)
 		o->file->close(o->file);
+	free(o->emptied.v);
 	free(o);
 }
 

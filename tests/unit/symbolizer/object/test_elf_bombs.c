@@ -20,6 +20,8 @@
 #include <elf.h>
 #include <zlib.h>
 
+#include "format/bytes/fmt_error.h"
+#include "symbolizer/object/elf_bytes.h"
 #include "symbolizer/object/elf_object.h"
 #include "symbolizer/object/symtab.h"
 #include "tests/lab/elf_lab.h"
@@ -337,6 +339,53 @@ test_slot_values(void **state)
 	grows_with_size(slot_values, 12000);
 }
 
+/* n pieces of code that are asked for one by one, and n sections that might have lost them: only one has. */
+static void
+test_emptied(void **state)
+{
+	const size_t n = 65000;
+	const Elf64_Phdr load = { .p_type = PT_LOAD,
+				  .p_flags = PF_R | PF_X,
+				  .p_vaddr = TEXT,
+				  .p_filesz = 64,
+				  .p_memsz = 64 };
+	struct elf_object *o;
+	struct image m;
+	clock_t before;
+	Elf64_Shdr *s;
+	Elf64_Ehdr *h;
+	size_t at;
+
+	(void)state;
+	begin(&m);
+	put(&m, NULL, 64);
+	at = put(&m, &load, sizeof(load));
+	for (size_t i = 0; i < n; i++) {
+		s = section(&m, "", SHT_NOBITS, 0, i == n / 2 ? 8 : 1 + i % 3);
+		s->sh_flags |= SHF_EXECINSTR;
+		s->sh_addr = i == n / 2 ? TEXT + 32 : i % 2 ? i : UINT64_MAX - i;
+		m.names.len = 1;
+	}
+	end(&m);
+	h = (Elf64_Ehdr *)m.bytes;
+	h->e_phoff = at;
+	h->e_phnum = 1;
+	h->e_phentsize = sizeof(load);
+	assert_int_equal(elf_object_open_memory(m.bytes, m.size, &o), 0);
+	before = clock();
+	for (size_t i = 0; i < 4 * n; i++) {
+		struct elf_bytes b = { .p = NULL };
+		const bool lost = i % 64 >= 32 && i % 64 < 40;
+
+		assert_int_equal(elf_bytes_at(o, TEXT + i % 64, 1, &b), lost ? -FMT_E_EMPTY : 0);
+		free(b.p);
+	}
+	print_message("# %.3f s\n", (double)(clock() - before) / CLOCKS_PER_SEC);
+	assert_true(clock() - before < 20 * CLOCKS_PER_SEC);
+	elf_object_close(o);
+	free(m.bytes);
+}
+
 /* Bytes that the process has read so far. */
 static uint64_t
 bytes_read(void)
@@ -533,6 +582,7 @@ main(void)
 		cmocka_unit_test(test_relocations),
 		cmocka_unit_test(test_notes),
 		cmocka_unit_test(test_slot_values),
+		cmocka_unit_test(test_emptied),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_endless_names),
 		cmocka_unit_test(test_packed_names),
