@@ -28,6 +28,13 @@ word_lists_clear(struct word_lists *l)
 	slots_clear(&l->slots);
 }
 
+size_t
+word_lists_bytes(const struct word_lists *l)
+{
+	return l->cap_words * sizeof(*l->words) + l->cap * sizeof(*l->start) +
+		(l->slots.v ? (l->slots.mask + 1) * sizeof(*l->slots.v) : 0);
+}
+
 static bool
 word_list_same(const void *owner, uint32_t number, const void *arg)
 {

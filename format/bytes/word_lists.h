@@ -22,6 +22,8 @@ struct word_lists {
 void word_lists_done(struct word_lists *l); /* all zero is an empty one */
 /* Forgets all lists, keeps the memory. */
 void word_lists_clear(struct word_lists *l);
+/* Memory that they take. */
+size_t word_lists_bytes(const struct word_lists *l);
 
 /* The number of a list; one that is new gets l->nr, which is one more then. 0, -FMT_E_NOMEM. */
 int word_lists_number(struct word_lists *l, const uint32_t *words, size_t n, uint32_t *ret);

@@ -121,6 +121,8 @@ user_stack_unwind(struct user_stack *u, struct replay_sample *s)
 	u->sample_arch = arch;
 	u->error = 0;
 	stop = unwind(u->unwinder, &sample, find_code, u, &s->chain.user, &s->chain.nr_user);
+	if (u->made && stop >= 0 && u->error == 0)
+		u->error = made_cfi_settle(u->made, u->unwinder);
 	if (stop < 0 || u->error)
 		return stop < 0 ? stop : u->error;
 	unwind_stops_count(&u->stops, (enum unwind_stop)stop, s->chain.nr_user,

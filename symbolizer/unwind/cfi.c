@@ -355,7 +355,7 @@ cfi_new_made(const struct cfi_arch *arch, const struct cfi_made *made, struct cf
 		return err;
 	}
 	index_sort(c);
-	cfi_rows_init(&c->rows, b->len);
+	cfi_rows_init_piece(&c->rows, b->len);
 	*ret = c;
 	return 0;
 }
@@ -388,10 +388,9 @@ cfi_is_entry(const struct cfi *c, uint64_t vaddr)
 size_t
 cfi_bytes(const struct cfi *c)
 {
-	return c->bytes[EH_FRAME].len + c->bytes[DEBUG_FRAME].len + c->cap * sizeof(*c->fdes) +
-		c->gaps.bytes + c->gaps.cap * sizeof(*c->gaps.v) +
-		c->rows.cap * sizeof(*c->rows.v) +
-		c->rows.rules.cap_words * sizeof(*c->rows.rules.words);
+	return sizeof(*c) + c->bytes[EH_FRAME].len + c->bytes[DEBUG_FRAME].len +
+		c->cap * sizeof(*c->fdes) + c->gaps.bytes + c->gaps.cap * sizeof(*c->gaps.v) +
+		cfi_rows_bytes(&c->rows);
 }
 
 void

@@ -47,10 +47,23 @@ cfi_rows_init(struct cfi_rows *rows, size_t bytes)
 }
 
 void
+cfi_rows_init_piece(struct cfi_rows *rows, size_t bytes)
+{
+	/* A row has 4 bytes or more, and a rule 16 words where all registers are saved that a function keeps. */
+	*rows = (struct cfi_rows){ .rows_max = bytes / 2 + 16, .words_max = bytes * 4 + 256 };
+}
+
+void
 cfi_rows_done(struct cfi_rows *rows)
 {
 	free(rows->v);
 	word_lists_done(&rows->rules);
+}
+
+size_t
+cfi_rows_bytes(const struct cfi_rows *rows)
+{
+	return rows->cap * sizeof(*rows->v) + word_lists_bytes(&rows->rules);
 }
 
 /* --- rows -------------------------------------------------------------------------------- */

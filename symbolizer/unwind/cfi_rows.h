@@ -67,7 +67,11 @@ struct cfi_rows {
 
 /* For a file with so many bytes of call frame information. */
 void cfi_rows_init(struct cfi_rows *rows, size_t bytes);
+/* Likewise for a piece of code, of which there may be thousands: none has more for being small. */
+void cfi_rows_init_piece(struct cfi_rows *rows, size_t bytes);
 void cfi_rows_done(struct cfi_rows *rows);
+/* Memory that they take. */
+size_t cfi_rows_bytes(const struct cfi_rows *rows);
 
 /*
  * Appends the rows of an FDE, whose code is less than 4 GiB long; the first has pc 0. 0,
