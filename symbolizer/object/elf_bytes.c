@@ -9,6 +9,18 @@
 #include "symbolizer/object/elf_internal.h"
 #include "symbolizer/object/elf_packed.h"
 
+void
+elf_bytes_limit(struct elf_object *o, uint64_t max)
+{
+	o->bytes_max = max < ELF_BYTES_MAX ? max : ELF_BYTES_MAX;
+}
+
+uint64_t
+elf_bytes_made(const struct elf_object *o)
+{
+	return o->bytes_made;
+}
+
 static int
 copy_part(struct elf_object *o, uint64_t offset, uint64_t size, struct elf_bytes *ret)
 {
@@ -19,11 +31,12 @@ copy_part(struct elf_object *o, uint64_t offset, uint64_t size, struct elf_bytes
 		return -FMT_E_TRUNCATED;
 	if (size == 0)
 		return -FMT_E_EMPTY;
-	if (size > ELF_BYTES_MAX)
+	if (size > o->bytes_max)
 		return -FMT_E_TOO_BIG;
 	p = malloc((size_t)size);
 	if (!p)
 		return -FMT_E_NOMEM;
+	o->bytes_made += size;
 	n = o->file->read(o->file, offset, p, (size_t)size);
 	if (n < 0 || (size_t)n < size) {
 		free(p);
@@ -36,7 +49,7 @@ copy_part(struct elf_object *o, uint64_t offset, uint64_t size, struct elf_bytes
 
 /* Makes what they stand for of packed bytes. */
 static int
-unpack(const struct elf_object *o, bool is_zdebug, struct elf_bytes *b)
+unpack(struct elf_object *o, bool is_zdebug, struct elf_bytes *b)
 {
 	const bool is64 = gelf_getclass(o->elf) == ELFCLASS64;
 	struct elf_packed packed;
@@ -45,13 +58,14 @@ unpack(const struct elf_object *o, bool is_zdebug, struct elf_bytes *b)
 
 	if (!elf_packed_read(span_of(b->p, b->len), is_zdebug, is64, &packed))
 		return -FMT_E_DECOMPRESS;
-	if (packed.size > ELF_BYTES_MAX)
+	if (packed.size > o->bytes_max)
 		return -FMT_E_TOO_BIG;
 	if (packed.size == 0)
 		return -FMT_E_EMPTY;
 	out = malloc((size_t)packed.size);
 	if (!out)
 		return -FMT_E_NOMEM;
+	o->bytes_made += packed.size;
 	err = elf_packed_inflate(&packed, out);
 	if (err) {
 		free(out);

@@ -17,6 +17,14 @@ struct elf_bytes {
 };
 
 /*
+ * From here on each has max bytes at most, packed or not, where that is less than ELF_BYTES_MAX: a larger one is
+ * -FMT_E_TOO_BIG by what the header says, before anything is unpacked.
+ */
+void elf_bytes_limit(struct elf_object *o, uint64_t max);
+/* What was read and unpacked of it so far, whether it was of use or not. */
+uint64_t elf_bytes_made(const struct elf_object *o);
+
+/*
  * The first section of that name that has bytes in the file, inflated when it is compressed (zlib,
  * zstd, and GNU's .zdebug_*). 0; *ret is untouched otherwise: -FMT_E_EMPTY: there is none;
  * -FMT_E_TRUNCATED, -FMT_E_TOO_BIG, -FMT_E_DECOMPRESS, -FMT_E_IO, -FMT_E_NOMEM.

@@ -60,16 +60,27 @@ elf_cfi_read(struct elf_object *o, struct elf_object *debug, bool is_eh,
 	return 0;
 }
 
+static bool
+segment_has(const struct elf_segment *s, uint64_t start, uint64_t length)
+{
+	return s->exec && start >= s->vaddr && start - s->vaddr < s->memsz &&
+		length <= s->memsz - (start - s->vaddr);
+}
+
 bool
-elf_cfi_is_code(const struct elf_object *o, uint64_t start, uint64_t length)
+elf_cfi_is_code(struct elf_object *o, uint64_t start, uint64_t length)
 {
 	const struct elf_segment *s;
 	size_t nr = elf_object_segments(o, &s);
 
+	/* Most FDEs are of the segment that the one before is of. */
+	if (nr > 0 && segment_has(&s[o->last_code], start, length))
+		return true;
 	for (size_t i = 0; i < nr; i++)
-		if (s[i].exec && start >= s[i].vaddr && start - s[i].vaddr < s[i].memsz &&
-		    length <= s[i].memsz - (start - s[i].vaddr))
+		if (segment_has(&s[i], start, length)) {
+			o->last_code = i;
 			return true;
+		}
 	return false;
 }
 
@@ -78,7 +89,7 @@ elf_cfi_is_code(const struct elf_object *o, uint64_t start, uint64_t length)
 #define STUBS_MAX 8 /* sections of stubs: linkers make four */
 
 struct taking {
-	const struct elf_object *o;
+	struct elf_object *o;
 	struct symtab_builder *b;
 	uint32_t name;
 	struct {
@@ -126,6 +137,22 @@ take_function(void *arg, const struct cfi_entry *entry, const struct cfi_cie *ci
 	return err == -FMT_E_NOMEM ? err : 0;
 }
 
+/* No more is read, or unpacked, than what is left of the file's share. */
+static int
+read_shared(struct elf_object *o, bool is_eh, struct elf_bytes *bytes, struct cfi_section *ret)
+{
+	const uint64_t before = o->bytes_max;
+	const uint64_t max = o->share ? o->share->left / SHARE_OF_A_BYTE : before;
+	int err;
+
+	elf_bytes_limit(o, max < before ? max : before);
+	err = elf_cfi_read(o, NULL, is_eh, bytes, ret);
+	elf_bytes_limit(o, before);
+	if (err == -FMT_E_TOO_BIG && max < before)
+		o->share->refused = true;
+	return err;
+}
+
 int
 elf_cfi_functions(struct elf_object *o, struct symtab_builder *b)
 {
@@ -137,7 +164,7 @@ elf_cfi_functions(struct elf_object *o, struct symtab_builder *b)
 		struct elf_bytes bytes = { .p = NULL };
 		struct cfi_section section;
 
-		err = elf_cfi_read(o, NULL, is_eh, &bytes, &section);
+		err = read_shared(o, is_eh, &bytes, &section);
 		if (err == 0 && elf_share_take(o, SHARE_OF_A_BYTE * bytes.len))
 			err = cfi_entry_each(&section, take_function, &t);
 		if (err != -FMT_E_NOMEM)

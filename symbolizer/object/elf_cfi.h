@@ -18,7 +18,7 @@ int elf_cfi_read(struct elf_object *o, struct elf_object *debug, bool is_eh,
 		 struct elf_bytes *ret_bytes, struct cfi_section *ret);
 
 /* Is all of it in one segment of code? */
-bool elf_cfi_is_code(const struct elf_object *o, uint64_t start, uint64_t length);
+bool elf_cfi_is_code(struct elf_object *o, uint64_t start, uint64_t length);
 
 /*
  * Adds the functions of .eh_frame and .debug_frame, each of them with an empty name: not the stubs of the PLT, nor what

@@ -33,6 +33,9 @@ struct elf_object {
 	struct elf_segment segments[ELF_SEGMENTS_MAX];
 	size_t nr_segments;
 	struct elf_emptied emptied;
+	uint64_t bytes_max;  /* of elf_bytes, each; ELF_BYTES_MAX or less */
+	uint64_t bytes_made; /* of all of them, so far */
+	size_t last_code;    /* segment that elf_cfi_is_code() found last */
 	uint8_t build_id[ELF_BUILD_ID_MAX];
 	size_t build_id_size;
 };

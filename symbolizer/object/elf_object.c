@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "format/bytes/fmt_error.h"
+#include "symbolizer/object/elf_bytes.h"
 #include "symbolizer/object/elf_internal.h"
 
 #define NOTES_MAX (64u << 10)	 /* bytes of a section or segment */
@@ -297,6 +298,7 @@ elf_object_open(int fd, struct elf_object **ret)
 	if (error)
 		goto fail;
 	o->file_size = (uint64_t)st.st_size;
+	o->bytes_max = ELF_BYTES_MAX;
 	o->notes_left = ALL_NOTES_MAX;
 	o->data_left = READS_OF_A_BYTE * o->file_size;
 	elf_version(EV_CURRENT);

@@ -61,8 +61,9 @@ struct cfi {
 
 struct indexing {
 	struct cfi *c;
-	const struct elf_object *o; /* NULL: code that no file has */
+	struct elf_object *o; /* NULL: code that no file has */
 	enum section number;
+	size_t max; /* FDEs that the index may have */
 };
 
 static bool
@@ -91,6 +92,8 @@ index_add(void *arg, const struct cfi_entry *entry, const struct cfi_cie *cie,
 	(void)cie;
 	if (!is_code(i, f->start, f->length))
 		return 0;
+	if (c->nr >= i->max)
+		return -FMT_E_TOO_BIG;
 	err = array_reserve(c->fdes, c->nr, c->cap, 1);
 	if (err == 0)
 		c->fdes[c->nr++] = (struct fde){ .start = f->start,
@@ -102,10 +105,14 @@ index_add(void *arg, const struct cfi_entry *entry, const struct cfi_cie *cie,
 }
 
 static int
-index_section(struct cfi *c, const struct elf_object *o, enum section number)
+index_section(struct cfi *c, struct elf_object *o, enum section number, size_t max)
 {
+	const size_t sections = c->bytes[EH_FRAME].len + c->bytes[DEBUG_FRAME].len;
 	struct indexing i = { .c = c, .o = o, .number = number };
 
+	if (sections > max)
+		return -FMT_E_TOO_BIG;
+	i.max = (max - sections) / sizeof(*c->fdes);
 	return cfi_entry_each(&c->sections[number], index_add, &i);
 }
 
@@ -151,7 +158,8 @@ index_sort(struct cfi *c)
 /* --- the file ---------------------------------------------------------------------------- */
 
 static int
-read_section(struct cfi *c, struct elf_object *o, struct elf_object *debug, enum section number)
+read_section(struct cfi *c, struct elf_object *o, struct elf_object *debug, enum section number,
+	     size_t max)
 {
 	struct cfi_section *s = &c->sections[number];
 	int err = elf_cfi_read(o, debug, number == EH_FRAME, &c->bytes[number], s);
@@ -159,7 +167,7 @@ read_section(struct cfi *c, struct elf_object *o, struct elf_object *debug, enum
 	if (err)
 		return err == -FMT_E_EMPTY ? 0 : err;
 	s->number = number;
-	return index_section(c, o, number);
+	return index_section(c, o, number, max);
 }
 
 /* Of a Go program: its runtime knows its functions by name, stripped or not. */
@@ -290,8 +298,23 @@ cfi_begins_apart(const struct cfi *c, uint64_t vaddr)
 		cfi_gaps_before(&c->gaps, vaddr).len == 0;
 }
 
+/* Of both files, while their sections are read. */
+static void
+limit(struct elf_object *o, struct elf_object *debug, size_t max)
+{
+	elf_bytes_limit(o, max);
+	if (debug)
+		elf_bytes_limit(debug, max);
+}
+
 int
 cfi_new(struct elf_object *o, struct elf_object *debug, struct cfi **ret)
+{
+	return cfi_new_max(o, debug, SIZE_MAX, ret);
+}
+
+int
+cfi_new_max(struct elf_object *o, struct elf_object *debug, size_t max, struct cfi **ret)
 {
 	bool is64;
 	const struct cfi_arch *arch = cfi_arch_of_machine(elf_object_code_machine(o, &is64));
@@ -305,8 +328,10 @@ cfi_new(struct elf_object *o, struct elf_object *debug, struct cfi **ret)
 		return -FMT_E_NOMEM;
 	c->arch = arch;
 	c->entry = elf_object_entry(o);
+	limit(o, debug, max);
 	for (enum section i = 0; err == 0 && i < SECTIONS; i++)
-		err = read_section(c, o, debug, i);
+		err = read_section(c, o, debug, i, max);
+	limit(o, debug, SIZE_MAX);
 	if (err == 0) {
 		index_sort(c);
 		err = find_go_ends(c, o);
@@ -349,7 +374,7 @@ cfi_new_made(const struct cfi_arch *arch, const struct cfi_made *made, struct cf
 						      .is_eh = true,
 						      .narrow = arch->word == 4,
 						      .number = EH_FRAME };
-	err = index_section(c, NULL, EH_FRAME);
+	err = index_section(c, NULL, EH_FRAME, SIZE_MAX);
 	if (err < 0) {
 		cfi_free(c);
 		return err;

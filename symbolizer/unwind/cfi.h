@@ -28,6 +28,8 @@ struct cfi;
  * -FMT_E_CORRUPT, -FMT_E_TOO_BIG, -FMT_E_NOMEM.
  */
 int cfi_new(struct elf_object *o, struct elf_object *debug, struct cfi **ret);
+/* Likewise, where its sections and their index take max bytes at most: -FMT_E_TOO_BIG as soon as they are more. */
+int cfi_new_max(struct elf_object *o, struct elf_object *debug, size_t max, struct cfi **ret);
 
 /* Code that no file has: eh_frame is copied. */
 struct cfi_made {

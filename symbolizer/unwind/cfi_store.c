@@ -8,6 +8,7 @@
 #include "format/bytes/fair_part.h"
 #include "format/bytes/fmt_error.h"
 #include "format/bytes/slots.h"
+#include "symbolizer/object/elf_bytes.h"
 #include "symbolizer/object/file_owner.h"
 #include "symbolizer/object/live_files.h"
 #include "symbolizer/object/object_vdso.h"
@@ -28,8 +29,10 @@ struct cfi_store {
 	struct file *files;
 	size_t nr, cap;
 	struct slots slots;
-	size_t last;  /* that was asked for; files are many frames each */
-	size_t bytes; /* of all, as they were when read */
+	size_t last;		      /* that was asked for; files are many frames each */
+	size_t bytes;		      /* of all, as they were when read */
+	struct fair_accounts wasters; /* by owner: what was read for nothing */
+	uint64_t waste;		      /* of all of them */
 };
 
 struct cfi_store *
@@ -57,6 +60,7 @@ cfi_store_free(struct cfi_store *s)
 	free(s->files);
 	live_files_free(s->places.live);
 	slots_done(&s->slots);
+	fair_accounts_done(&s->wasters);
 	free(s);
 }
 
@@ -69,24 +73,39 @@ same_file(const void *owner, uint32_t index, const void *key)
 		buildid_cmp(&a->vdso, &b->vdso) == 0;
 }
 
-/* Is it of a user other than root and the reader, and more than one of many may have? */
-static bool
-takes_too_much(const struct cfi_store *s, const struct elf_object *elf, const struct cfi *cfi)
+/* One of a user other than root and the reader may have as much as one of many, and no more. */
+static int
+read_others(struct cfi_store *s, struct file *f, struct elf_object *elf, struct elf_object *debug,
+	    uid_t owner)
 {
-	struct stat st;
+	const size_t max = (size_t)fair_part(CFI_STORE_BYTES_MAX - s->bytes, 0);
+	struct fair_account *waster = fair_accounts_of(&s->wasters, owner);
+	uint64_t made = 0;
+	int err;
 
-	return cfi && elf_object_stat(elf, &st) && !file_owner_is_trusted(&st) &&
-		!fair_part_has(CFI_STORE_BYTES_MAX - s->bytes, 0, cfi_bytes(cfi));
+	if (!waster)
+		return -FMT_E_NOMEM;
+	if (!fair_part_has(CFI_STORE_WASTE_MAX - s->waste, waster->bytes, 0))
+		return 0;
+	err = code_file_read(&f->code, elf, debug, max);
+	if (!f->code.cfi)
+		made = elf_bytes_made(elf) + (debug ? elf_bytes_made(debug) : 0);
+	if (made > CFI_STORE_WASTE_MAX - s->waste)
+		made = CFI_STORE_WASTE_MAX - s->waste;
+	waster->bytes += made;
+	s->waste += made;
+	return err;
 }
 
 /* A file that is damaged, or of another machine, has nothing for us. */
 static int
 read_file(struct cfi_store *s, struct file *f, struct elf_object *elf, struct elf_object *debug)
 {
-	int err = code_file_read(&f->code, elf, debug, SIZE_MAX);
+	struct stat st;
+	const bool others = elf_object_stat(elf, &st) && !file_owner_is_trusted(&st);
+	int err = others ? read_others(s, f, elf, debug, st.st_uid)
+			 : code_file_read(&f->code, elf, debug, SIZE_MAX);
 
-	if (err == 0 && takes_too_much(s, elf, f->code.cfi))
-		code_file_done(&f->code);
 	if (f->code.cfi)
 		s->bytes += cfi_bytes(f->code.cfi);
 	return err;
@@ -169,4 +188,10 @@ cfi_store_code(struct cfi_store *s, const struct task_map *map, const struct bui
 	if (ret->cfi && !object_address(&object, map, ip, &ret->vaddr))
 		ret->cfi = NULL;
 	return 0;
+}
+
+uint64_t
+cfi_store_waste(const struct cfi_store *s)
+{
+	return s->waste;
 }

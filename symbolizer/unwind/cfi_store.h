@@ -13,6 +13,12 @@
 #include "symbolizer/unwind/unwind.h"
 
 /*
+ * What it reads of files that then have nothing for it, be they too large or damaged, if they are of users other than
+ * root and the reader: each of these has a fair_part, and of more of his nothing is read.
+ */
+#define CFI_STORE_WASTE_MAX (UINT64_C(1) << 30)
+
+/*
  * What a store reads, and of it one file of a user other than root and the reader a fair_part; of more files nothing is
  * known. Rows and rules take a few times as much at worst, and usually less. A desktop's programs have 100 MiB.
  */
@@ -33,5 +39,7 @@ void cfi_store_free(struct cfi_store *s);
  */
 int cfi_store_code(struct cfi_store *s, const struct task_map *map, const struct buildid *vdso,
 		   uint64_t ip, struct unwind_code *ret);
+/* What was read for nothing so far. */
+uint64_t cfi_store_waste(const struct cfi_store *s);
 
 #endif

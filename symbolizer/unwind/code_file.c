@@ -13,7 +13,7 @@ code_file_read(struct code_file *f, struct elf_object *elf, struct elf_object *d
 	const struct elf_segment *segments;
 	struct cfi *cfi = NULL;
 	size_t nr;
-	int err = cfi_new(elf, debug, &cfi);
+	int err = cfi_new_max(elf, debug, bytes_max, &cfi);
 
 	*f = (struct code_file){ .cfi = NULL };
 	if (err)

@@ -15,7 +15,10 @@
 
 #include <cmocka.h>
 
+#include <elf.h>
+
 #include "format/bytes/fmt_error.h"
+#include "symbolizer/object/elf_packed.h"
 #include "tests/lab/elf_lab.h"
 
 static struct symtab *
@@ -202,14 +205,58 @@ test_share(void **state)
 	symtab_free(t);
 }
 
+/* Of a section that the share has no room for nothing is read, and nothing is unpacked. */
+static void
+test_share_first(void **state)
+{
+	struct elf_share share = { .left = 200 };
+	struct symtab_builder *b = symtab_builder_new();
+	struct elf_object *o;
+
+	(void)state;
+	lab_build("packed", lab_program, 0,
+		  "-g -O1 -gz=zlib -fno-asynchronous-unwind-tables -fno-exceptions");
+	for (int i = 0; i < 2; i++) {
+		o = elf_lab_open(i ? lab_path("packed") : "/bin/bash");
+		elf_object_limit(o, &share);
+		assert_int_equal(elf_cfi_functions(o, b), 0);
+		assert_true(elf_bytes_made(o) <= 200);
+		assert_true(share.refused);
+		elf_object_close(o);
+	}
+	symtab_builder_free(b);
+}
+
+/* Zstd may claim no more than zlib could make. */
+static void
+test_packed_ratio(void **state)
+{
+	const uint32_t types[] = { ELFCOMPRESS_ZLIB, 2 };
+	struct elf_packed p;
+	struct {
+		Elf64_Chdr head;
+		uint8_t bytes[1000];
+	} packed = { .head = { .ch_addralign = 1 } };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		packed.head.ch_type = types[i];
+		packed.head.ch_size = 1000000;
+		assert_true(elf_packed_read(span_of((uint8_t *)&packed, sizeof(packed)), false,
+					    true, &p));
+		packed.head.ch_size = 1100000;
+		assert_false(elf_packed_read(span_of((uint8_t *)&packed, sizeof(packed)), false,
+					     true, &p));
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_files),
-		cmocka_unit_test(test_names_twin),
-		cmocka_unit_test(test_damaged),
-		cmocka_unit_test(test_share),
+		cmocka_unit_test(test_files),	    cmocka_unit_test(test_names_twin),
+		cmocka_unit_test(test_damaged),	    cmocka_unit_test(test_share),
+		cmocka_unit_test(test_share_first), cmocka_unit_test(test_packed_ratio),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
