@@ -22,25 +22,41 @@ elf_bytes_made(const struct elf_object *o)
 }
 
 static int
-copy_part(struct elf_object *o, uint64_t offset, uint64_t size, struct elf_bytes *ret)
+check_part(const struct elf_object *o, uint64_t offset, uint64_t size)
 {
-	uint8_t *p;
-	ssize_t n;
-
 	if (offset > o->file_size || size > o->file_size - offset)
 		return -FMT_E_TRUNCATED;
 	if (size == 0)
 		return -FMT_E_EMPTY;
-	if (size > o->bytes_max)
-		return -FMT_E_TOO_BIG;
-	p = malloc((size_t)size);
+	return size > o->bytes_max ? -FMT_E_TOO_BIG : 0;
+}
+
+static int
+read_part(struct elf_object *o, uint64_t offset, uint8_t *to, size_t size)
+{
+	ssize_t n;
+
+	o->bytes_made += size;
+	n = o->file->read(o->file, offset, to, size);
+	if (n < 0)
+		return -FMT_E_IO;
+	return (size_t)n < size ? -FMT_E_TRUNCATED : 0;
+}
+
+static int
+copy_part(struct elf_object *o, uint64_t offset, uint64_t size, struct elf_bytes *ret)
+{
+	int err = check_part(o, offset, size);
+	uint8_t *p = err ? NULL : malloc((size_t)size);
+
+	if (err)
+		return err;
 	if (!p)
 		return -FMT_E_NOMEM;
-	o->bytes_made += size;
-	n = o->file->read(o->file, offset, p, (size_t)size);
-	if (n < 0 || (size_t)n < size) {
+	err = read_part(o, offset, p, (size_t)size);
+	if (err) {
 		free(p);
-		return n < 0 ? -FMT_E_IO : -FMT_E_TRUNCATED;
+		return err;
 	}
 	ret->p = p;
 	ret->len = (size_t)size;
@@ -214,8 +230,9 @@ is_emptied(struct elf_object *o, uint64_t vaddr)
 
 /* --- bytes at an address ------------------------------------------------------------------ */
 
-int
-elf_bytes_at(struct elf_object *o, uint64_t vaddr, uint64_t size, struct elf_bytes *ret)
+/* Where they are in the file, and how many there are, at most *size. */
+static int
+find_part(struct elf_object *o, uint64_t vaddr, uint64_t *size, uint64_t *ret_offset)
 {
 	const int emptied = is_emptied(o, vaddr);
 
@@ -224,18 +241,44 @@ elf_bytes_at(struct elf_object *o, uint64_t vaddr, uint64_t size, struct elf_byt
 	for (size_t i = 0; i < o->nr_segments; i++) {
 		const struct elf_segment *s = &o->segments[i];
 		const uint64_t at = vaddr - s->vaddr;
-		struct elf_bytes b = { .vaddr = vaddr };
-		int err;
 
 		if (vaddr < s->vaddr || at >= s->filesz || s->offset > o->file_size)
 			continue;
-		err = copy_part(o, s->offset + at, size < s->filesz - at ? size : s->filesz - at,
-				&b);
-		if (err == 0)
-			*ret = b;
-		return err;
+		if (*size > s->filesz - at)
+			*size = s->filesz - at;
+		*ret_offset = s->offset + at;
+		return 0;
 	}
 	return -FMT_E_EMPTY;
+}
+
+int
+elf_bytes_at(struct elf_object *o, uint64_t vaddr, uint64_t size, struct elf_bytes *ret)
+{
+	struct elf_bytes b = { .vaddr = vaddr };
+	uint64_t offset;
+	int err = find_part(o, vaddr, &size, &offset);
+
+	if (err == 0)
+		err = copy_part(o, offset, size, &b);
+	if (err == 0)
+		*ret = b;
+	return err;
+}
+
+int
+elf_bytes_into(struct elf_object *o, uint64_t vaddr, uint8_t *to, size_t size, size_t *ret)
+{
+	uint64_t offset, n = size;
+	int err = find_part(o, vaddr, &n, &offset);
+
+	if (err == 0)
+		err = check_part(o, offset, n);
+	if (err == 0)
+		err = read_part(o, offset, to, (size_t)n);
+	if (err == 0)
+		*ret = (size_t)n;
+	return err;
 }
 
 int

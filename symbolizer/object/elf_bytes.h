@@ -42,5 +42,7 @@ int elf_bytes_from(struct elf_object *o, uint64_t vaddr, struct elf_bytes *ret);
  * a section that was there, and that who made a file of symbols took out.
  */
 int elf_bytes_at(struct elf_object *o, uint64_t vaddr, uint64_t size, struct elf_bytes *ret);
+/* The same into room that there is for size of them; *ret: how many it was. */
+int elf_bytes_into(struct elf_object *o, uint64_t vaddr, uint8_t *to, size_t size, size_t *ret);
 
 #endif

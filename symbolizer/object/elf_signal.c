@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbolizer/object/elf_signal.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include <elf.h>
 
 #include "format/bytes/fmt_error.h"
+#include "format/bytes/span.h"
 #include "symbolizer/object/elf_bytes.h"
 
-#define CODE_PIECE (1u << 20)	    /* bytes of code that are looked at at once */
+#define CODE_PIECE                                                                                 \
+	(64u << 10) /* bytes of code that are looked at at once, which a CPU's cache has room for */
 #define CODE_BYTES_MAX (128u << 20) /* that are looked at */
 
 static const struct signal_code codes[] = {
@@ -50,18 +51,18 @@ signal_code_at(uint16_t machine, size_t i)
 
 /* Those that begin in the first CODE_PIECE bytes: others are of the next piece. */
 static void
-find_in(uint16_t machine, const struct elf_bytes *b, struct elf_signals *s)
+find_in(uint16_t machine, struct span piece, uint64_t vaddr, struct elf_signals *s)
 {
 	const struct signal_code *code;
 
 	for (size_t i = 0; (code = signal_code_at(machine, i)) != NULL; i++) {
-		const uint8_t *at = b->p, *end = b->p + b->len, *found;
+		const uint8_t *at = piece.p, *end = piece.p + piece.len, *found;
 
 		while (s->nr < ELF_SIGNALS_MAX &&
 		       (found = memmem(at, (size_t)(end - at), code->bytes, code->len)) != NULL &&
-		       (size_t)(found - b->p) < CODE_PIECE) {
+		       (size_t)(found - piece.p) < CODE_PIECE) {
 			s->at[s->nr++] =
-				(struct elf_signal){ b->vaddr + (uint64_t)(found - b->p), code };
+				(struct elf_signal){ vaddr + (uint64_t)(found - piece.p), code };
 			at = found + 1;
 		}
 	}
@@ -75,19 +76,18 @@ elf_signals_find(struct elf_object *o, struct elf_signals *ret)
 	const struct elf_segment *s;
 	const size_t nr = elf_object_segments(o, &s);
 	uint64_t left = signal_code_at(machine, 0) ? CODE_BYTES_MAX : 0;
+	uint8_t piece[CODE_PIECE + SIGNAL_CODE_BYTES_MAX];
 
 	for (size_t i = 0; i < nr; i++)
 		for (uint64_t at = 0; s[i].exec && at < s[i].filesz && left >= CODE_PIECE;
 		     at += CODE_PIECE, left -= CODE_PIECE) {
-			struct elf_bytes b = { .p = NULL };
-			int err = elf_bytes_at(o, s[i].vaddr + at,
-					       CODE_PIECE + SIGNAL_CODE_BYTES_MAX, &b);
+			size_t n;
+			int err = elf_bytes_into(o, s[i].vaddr + at, piece, sizeof(piece), &n);
 
 			if (err == -FMT_E_NOMEM)
 				return err;
 			if (err == 0)
-				find_in(machine, &b, &found);
-			free(b.p);
+				find_in(machine, span_of(piece, n), s[i].vaddr + at, &found);
 		}
 	*ret = found;
 	return 0;

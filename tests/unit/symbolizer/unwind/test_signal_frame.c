@@ -121,7 +121,9 @@ test_x86_64(void **state)
 static void
 test_found(void **state)
 {
-	static const uint64_t at[] = { 0, 100, (1 << 20) - 4, (1 << 20) + 8, (3 << 20) - 9 };
+	static const uint64_t at[] = {
+		0, 100, (64 << 10) - 4, (1 << 20) - 4, (1 << 20) + 8, (3 << 20) - 9
+	};
 	static const uint16_t machines[] = { EM_X86_64, EM_AARCH64 };
 	const size_t size = 3 << 20;
 	uint8_t *image = calloc(1, FRAME_IMAGE_HEAD + size);
