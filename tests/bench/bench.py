@@ -27,6 +27,10 @@ Symbolizing: addresses of libjvm, where openjdk-17-dbg is installed, else of lib
 its cache, llvm-symbolizer and addr2line: at random, as a profile has them (of some 120 places), one. The file is unpacked first, but for the last row.
 Names at random by its symbol tables alone.
 
+Stacks: whole stacks of all CPUs, by spoor record --call-graph fp, auto and auto,8192, and by perf record --call-graph dwarf,8192,
+over the same load, in turns. CPU time is that of the recorder and of all that it starts. "whole" is the share of the copied
+stacks that were walked to their outermost frame: of perf's, which walks none, by spoor, that imports its recording.
+
 Switches: two processes and a pipe on one CPU (tests/fixtures/waits), with nothing recorded, and with each recorder of all
 CPUs. "load" is the CPU time of both a switch, so with what the kernel adds to it; what is over nothing, and the recorder's own,
 times 50,000, is what a storm of so many a second costs.
@@ -39,6 +43,7 @@ as for the other: run it again when "samples" differ.
 """
 import argparse
 import contextlib
+import ctypes
 import json
 import os
 import random
@@ -74,6 +79,11 @@ EXPORT_FORMS = ('folded', 'pprof', 'otlp', 'speedscope', 'callgrind', 'firefox',
 FLIGHTS = ('none', '10s @ 999', '10s @ 9999')
 # Switches: rounds of a pipe, and a storm of so many switches a second
 PINGPONG_ROUNDS, STORM = 100000, 50000
+# Stacks: what auto costs a sample, to others, at most
+STACKS = (('mixed', SLOW), ('hostile', SLOW), ('mixed', 19))
+STACKS_TARGETS = ((SLOW, 'cpu', 'perf dwarf', 0.5), (SLOW, 'bytes', 'perf dwarf', 1 / 30), (SLOW, 'bytes', 'fp', 1.5),
+                  (19, 'cpu', 'fp', 2))
+PR_SET_CHILD_SUBREAPER = 36
 # Unwinding: how many times faster than perf script, and seconds
 UNWINDING, UNWINDING_S = 50, 1.5
 COMPILED = ('algorithm', 'filesystem', 'functional', 'future', 'iostream', 'map', 'regex', 'string', 'unordered_map',
@@ -433,6 +443,75 @@ def pages(args, spoor, perf, marks):
     return m
 
 
+def cpu_of_all(command):
+    """CPU seconds of a command and of all that it starts, also of what it does not wait for."""
+    read, write = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        cpu, failed = 0.0, False
+        with contextlib.suppress(ChildProcessError):
+            while True:
+                ended, status, usage = os.wait4(-1, 0)
+                cpu += usage.ru_utime + usage.ru_stime
+                failed |= ended == child.pid and status != 0
+        os.write(write, json.dumps([cpu, failed]).encode())
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(read) as said:
+        cpu, failed = json.load(said)
+    os.waitpid(pid, 0)
+    if failed:
+        sys.exit(f'bench: {" ".join(command)}: failed')
+    return cpu
+
+
+def stacks_of(spoor, command, path):
+    """One recording: its CPU time and bytes, its samples, and the share of its copied stacks that are whole."""
+    result = {'cpu': cpu_of_all(command), 'bytes': os.path.getsize(path)}
+    ours = path
+    if command[0] != spoor:
+        ours = path + '.spoor'
+        output([spoor, 'import', '-i', path, '-o', ours])
+    info = json.loads(output([spoor, 'info', '--json', '-i', ours]))
+    unwound = json.loads(output([spoor, 'report', '--json', '--children', '-i', ours]))['unwound']
+    for name in {path, ours}:
+        os.unlink(name)
+    return {**result, 'samples': info['samples'], 'lost': info['lost'],
+            'whole': unwound['end'] / unwound['stacks'] if unwound['stacks'] else 0}
+
+
+def stacks(args, spoor, perf, marks):
+    path = os.path.join(args.directory, 'stacks')
+    same = ['-a', '-e', 'cpu-clock', '-o', path, '-F']
+    commands = {name: [spoor, 'record', '--call-graph', how, *same]
+                for name, how in (('fp', 'fp'), ('auto', 'auto'), ('auto 8 KiB', 'auto,8192'))}
+    commands['perf dwarf'] = [perf, 'record', '--call-graph', 'dwarf,8192', '--buildid-mmap', *same]
+    print(f'\nwhole stacks: -a, {args.seconds} s each, medians of {args.rounds} rounds in turns')
+    print(f'{"load":<11}{"Hz":>6}  {"recorder":<11}{"samples":>9}{"lost":>7}{"CPU s":>8}{"bytes/sample":>14}{"whole":>9}')
+    table = {}
+    for load, hz in STACKS:
+        runs = {name: [] for name in commands}
+        with running(load):
+            for _ in range(args.rounds):
+                for name, command in commands.items():
+                    runs[name].append(stacks_of(spoor, [*command, str(hz), '--', 'sleep', str(args.seconds)], path))
+        m = table[load, hz] = {name: {key: statistics.median(r[key] for r in list_) for key in list_[0]}
+                               for name, list_ in runs.items()}
+        for name, r in m.items():
+            whole = f'{100 * r["whole"]:.1f} %' if r['whole'] else '-'
+            print(f'{load:<11}{hz:>6}  {name:<11}{r["samples"]:>9.0f}{r["lost"]:>7.0f}{r["cpu"]:>8.3f}'
+                  f'{r["bytes"] / r["samples"]:>14.1f}{whole:>9}', flush=True)
+        for target_hz, key, other, most in STACKS_TARGETS:
+            if target_hz != hz:
+                continue
+            ratio = m['auto'][key] / m['auto']['samples'] / (m[other][key] / m[other]['samples'])
+            marks.append(ratio <= most)
+            print(f'{"":<19}{key} a sample, auto / {other}: {ratio:.3f}   target <= {most:.3f}: {verdict(marks[-1])}')
+    return [{'load': load, 'hz': hz, **m} for (load, hz), m in table.items()]
+
+
 def storm_beside(args, command, path):
     """CPU ns and bytes a switch: of the load, and of a recorder of all CPUs beside it (None: nothing)."""
     recorder = None
@@ -556,7 +635,7 @@ def main():
     parser.add_argument('--seconds', type=int, default=5, help='of each recording whose cost is measured (5)')
     parser.add_argument('--stored-seconds', type=int, default=12, help='of each whose size is looked into (12)')
     parser.add_argument('--reading-seconds', type=int, default=20, help='of the recording that is read (20)')
-    parser.add_argument('--only', choices=['recording', 'reading', 'pages', 'unwind', 'many', 'exports', 'symbolize', 'switches', 'flight'], help='one side alone')
+    parser.add_argument('--only', choices=['recording', 'reading', 'pages', 'unwind', 'many', 'exports', 'symbolize', 'switches', 'flight', 'stacks'], help='one side alone')
     args = parser.parse_args()
     spoor = os.path.join(args.build, 'spoor')
     perf, perf_version = perf_program()
@@ -583,11 +662,12 @@ def main():
         looked_up = looking_up(args, marks) if args.only in (None, 'symbolize') else {}
         switched = switching(args, spoor, perf) if args.only in (None, 'switches') else {}
         flown = flights(args) if args.only in (None, 'flight') else {}
+        walked = stacks(args, spoor, perf, marks) if args.only in (None, 'stacks') else []
     print(f'\n{sum(marks)} of {len(marks)} targets met')
     with open(os.path.join(args.build, 'bench.json'), 'w') as f:
         json.dump({'cost': [{'load': load, 'hz': hz, **m} for (load, hz), m in table.items()], 'stored': rows,
                    'reading': read, 'pages': paged, 'unwinding': unwound, 'many': crowd, 'exports': exported, 'symbolizing': symbolized,
-                   'looking_up': looked_up, 'switches': switched, 'flight': flown}, f, indent=1)
+                   'looking_up': looked_up, 'switches': switched, 'flight': flown, 'stacks': walked}, f, indent=1)
 
 
 if __name__ == '__main__':
