@@ -72,7 +72,7 @@ func monitor(ctx context.Context, address string) {
 	for i := 0; i < 3 && err == nil; i++ {
 		var flags uint64
 		var frequency int64
-		_, _, _, _, _, _, _, _, frequency, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, flags, err =
+		_, _, _, _, _, _, _, _, _, _, _, frequency, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, flags, err =
 			receive(ctx)
 		ok(flags&varlink.Continues != 0 && frequency > 0, fmt.Sprintf("Monitor, reply %d", i+1), err)
 	}
@@ -141,7 +141,7 @@ func main() {
 		os.Exit(1)
 	}
 	service(ctx, c, os.Args[2])
-	_, uptime, _, _, lost, _, _, _, frequency, _, _, _, cpus, _, use, rss, _, _, _, _, directory, _, _, _, _, _, _, _, _, _, _, _, _, _, _, err :=
+	_, uptime, _, _, lost, _, _, _, _, _, _, frequency, _, _, _, cpus, _, use, rss, _, _, _, _, directory, _, _, _, _, _, _, _, _, _, _, _, _, _, _, err :=
 		iospoor.GetStatus().Call(ctx, c)
 	ok(uptime >= 0 && len(lost) > 5 && frequency > 0 && cpus > 0 && rss > 0 && use.Percent >= 0 && directory != "", "GetStatus", err)
 	archive(ctx, c)
