@@ -124,10 +124,10 @@ peer_user(const struct shunned *s, pid_t peer)
 }
 
 /*
- * Passes on an open file: its process may be gone when anybody else looks for it. For copies nothing is opened of a
- * build that was passed on, by the same path and for the same user: whoever gives his program the id of another one is
- * passed on with it, and not instead of it. For stacks each question has its own: what another process of the same user
- * has at that path may be another file, in another mount namespace.
+ * Passes on an open file: its process may be gone when anybody else looks for it. Of a build that was passed on nothing is
+ * opened where its id is known, by the same path and for the same user: whoever gives his program the id of another one is
+ * passed on with it, and not instead of it. A question that has a serial (for stacks) has its own all the same: what another
+ * process of that user has at that path may be another file, in another mount namespace.
  */
 static int
 offer_file(struct buildid_cache *cache, struct request *rq, const struct buildid *id)
@@ -148,7 +148,7 @@ offer_file(struct buildid_cache *cache, struct request *rq, const struct buildid
 	memcpy(&hash, id->bytes, sizeof(hash));
 	seen = &rq->offered_files[(hash ^ whose) % HELPER_OFFERED];
 	if (rq->offers <= 0 || !id->size ||
-	    (!rq->offer_all && seen->whose == whose && buildid_cmp(&seen->id, id) == 0))
+	    (!f->serial && seen->whose == whose && buildid_cmp(&seen->id, id) == 0))
 		return 0;
 	r = buildid_cache_open(cache, &f->map, &file);
 	if (r < 0)

@@ -49,7 +49,7 @@ struct helper_shun {
 /* To helper_files: which build is this? Answered in order. Behind it: the path, NUL. */
 struct helper_find {
 	uint32_t kind;
-	uint64_t serial;	/* what is passed on for it has that */
+	uint64_t serial;	/* not 0: what is passed on for it has that, each time */
 	struct buildid_map map; /* its path is not valid */
 	uint32_t uid;		/* whose process it is; TASK_USER_UNKNOWN */
 	uint32_t nr_peers;	/* if any, the file was not in reach of its process */
@@ -58,11 +58,11 @@ struct helper_find {
 
 /*
  * To helper_files, with its end of a socket to helper_objects or spoor-unwind: passes on what it finds from now on.
- * What is ephemeral, each build once; it comes again where each is to be passed on again.
+ * Each build once, but for questions that have a serial; it comes again where each is to be passed on again.
  */
 struct helper_offers {
 	uint32_t kind;
-	uint32_t all; /* for each question; 0: only what is ephemeral, as of buildid_cache_open() */
+	uint32_t all; /* 0: only what is ephemeral, as of buildid_cache_open() */
 };
 
 enum helper_offered {
