@@ -7,12 +7,8 @@
 
 #include "format/bytes/fmt_error.h"
 
-#define COMPRESS_ZSTD 2 /* ELFCOMPRESS_ZSTD, which Debian 12's elf.h does not have */
-/*
- * Bytes that deflate makes of one, at most. Zstd makes any number of one: what compilers and linkers pack becomes ten
- * times as much, and who says that it has more than zlib could make has a bomb.
- */
-#define RATIO_MAX 1032
+#define COMPRESS_ZSTD 2	    /* ELFCOMPRESS_ZSTD, which Debian 12's elf.h does not have */
+#define ZLIB_RATIO_MAX 1032 /* bytes that deflate makes of one, at most */
 
 static bool
 read_old(struct elf_packed *p)
@@ -48,7 +44,8 @@ elf_packed_read(struct span section, bool old, bool is64, struct elf_packed *ret
 {
 	struct elf_packed p = { .bytes = section };
 
-	if (!(old ? read_old(&p) : read_header(&p, is64)) || p.size / RATIO_MAX > p.bytes.len)
+	if (!(old ? read_old(&p) : read_header(&p, is64)) ||
+	    (!p.zstd && p.size / ZLIB_RATIO_MAX > p.bytes.len))
 		return false;
 	*ret = p;
 	return true;

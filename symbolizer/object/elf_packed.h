@@ -17,7 +17,7 @@ struct elf_packed {
 /*
  * What a section is, by its header: of .zdebug_* (old) "ZLIB" and the size, else an Elf*_Chdr.
  * False: another compression, a header that is cut off, or a size that zlib cannot make of so
- * many bytes, and that nothing which is packed by zstd has either.
+ * many bytes.
  */
 bool elf_packed_read(struct span section, bool old, bool is64, struct elf_packed *ret);
 

@@ -18,7 +18,6 @@
 #include <elf.h>
 
 #include "format/bytes/fmt_error.h"
-#include "symbolizer/object/elf_packed.h"
 #include "tests/lab/elf_lab.h"
 
 static struct symtab *
@@ -227,36 +226,13 @@ test_share_first(void **state)
 	symtab_builder_free(b);
 }
 
-/* Zstd may claim no more than zlib could make. */
-static void
-test_packed_ratio(void **state)
-{
-	const uint32_t types[] = { ELFCOMPRESS_ZLIB, 2 };
-	struct elf_packed p;
-	struct {
-		Elf64_Chdr head;
-		uint8_t bytes[1000];
-	} packed = { .head = { .ch_addralign = 1 } };
-
-	(void)state;
-	for (size_t i = 0; i < 2; i++) {
-		packed.head.ch_type = types[i];
-		packed.head.ch_size = 1000000;
-		assert_true(elf_packed_read(span_of((uint8_t *)&packed, sizeof(packed)), false,
-					    true, &p));
-		packed.head.ch_size = 1100000;
-		assert_false(elf_packed_read(span_of((uint8_t *)&packed, sizeof(packed)), false,
-					     true, &p));
-	}
-}
-
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_files),	    cmocka_unit_test(test_names_twin),
 		cmocka_unit_test(test_damaged),	    cmocka_unit_test(test_share),
-		cmocka_unit_test(test_share_first), cmocka_unit_test(test_packed_ratio),
+		cmocka_unit_test(test_share_first),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
