@@ -20,6 +20,7 @@
 #include "recorder/ground/small_file.h"
 
 #define STATUS_BYTES (1u << 20)	  /* with 65,536 groups */
+#define STATUS_FIRST_BYTES 8192	  /* of PID 1, which has few */
 #define MAP_BYTES_MAX (64u << 20) /* of a perf map that is counted */
 
 /* --- whose it is --------------------------------------------------------------------------- */
@@ -100,13 +101,30 @@ say_gone(const struct names_process *p, struct names_answer *a)
 	names_answer_say(a, NAMES_GONE, p->pidfd < 0 ? "there is no such process" : "it has ended");
 }
 
-/* A kernel without seccomp says nothing of it. */
+/* The number behind a key of a status; -1: it has none. */
+static long
+number_of(const char *text, const char *key)
+{
+	const char *at = strstr(text, key);
+
+	return at ? strtol(at + strlen(key), NULL, 10) : -1;
+}
+
+/*
+ * Filters of system calls that not every process of this machine has. In a container PID 1 has those of the container, which
+ * this process has as well. How many there are is told since Linux 5.11; a kernel without seccomp says nothing of it.
+ */
 static bool
 is_filtered(const char *text)
 {
-	const char *at = strstr(text, "\nSeccomp:");
+	char first[STATUS_FIRST_BYTES];
+	const long filters = number_of(text, "\nSeccomp_filters:");
 
-	return at && strtol(at + strlen("\nSeccomp:"), NULL, 10) != 0;
+	if (number_of(text, "\nSeccomp:") <= 0)
+		return false;
+	if (filters < 0 || small_file_read(AT_FDCWD, "/proc/1/status", first, sizeof(first)) <= 0)
+		return true;
+	return filters > number_of(first, "\nSeccomp_filters:");
 }
 
 /* 0, -1. */

@@ -32,7 +32,7 @@ struct names_process {
 	gid_t gid;
 	gid_t *groups;
 	size_t nr_groups;
-	bool filtered;	      /* it has a seccomp filter */
+	bool filtered;	      /* it has a seccomp filter that PID 1 has not */
 	uint64_t began_ticks; /* starttime of proc_pid_stat(5) */
 	uint64_t stack;	      /* its startstack: another one with each execve(2), by chance */
 	struct runtime runtime;
