@@ -100,17 +100,22 @@ watch_segments &
 watcher=$!
 background_pids+=("$watcher")
 ok "samples arrive" wait_for 30 more_samples 1000
-machine spoorctl rotate
-sleep 1
 
-# The segments of a while, read inside the machine, where the binaries are.
-# shellcheck disable=SC2016
-machine sh -c 'for f in /var/lib/spoor/*.spoor; do spoor report --json -i "$f"; done' \
-	>report.json 2>report.err
 rows() # FILTER
 {
 	jq -s "[.[].rows[] | select($1) | .samples] | add // 0" report.json
 }
+# The segments of a while, read inside the machine, where the binaries are. Programs beside these have the CPUs as well.
+enough()
+{
+	machine spoorctl rotate
+	# shellcheck disable=SC2016
+	machine sh -c 'for f in /var/lib/spoor/*.spoor; do spoor report --json -i "$f"; done' \
+		>report.json 2>report.err
+	[ "$(rows '.comm == "burn"')" -ge 100 ] && [ "$(rows '.comm == "burn-private"')" -ge 100 ] &&
+		[ "$(rows '.comm == "dd"')" -ge 150 ]
+}
+ok "of each program" wait_for 120 enough
 in_range "$(rows '.comm == "burn" and (.symbol | test("burn_hot"))')" 50 1e9 "another user's frames have names"
 in_range "$(rows '.comm == "burn-private" and (.symbol | test("burn_hot"))')" 50 1e9 \
 	"also those of a binary that only its owner may read"
