@@ -50,7 +50,8 @@ struct unwind_offer {
 #define UNWIND_NO_SPACE                                                                            \
 	UNWIND_STOPS_NR /* of an answer: the space is not known, and to be given again */
 #define UNWIND_NO_FILE                                                                             \
-	(UNWIND_STOPS_NR + 1) /* likewise the file whose number is in `used`: to be asked for */
+	(UNWIND_STOPS_NR +                                                                         \
+	 1) /* of an answer: `used` is the number of a file that is to be offered again */
 
 enum unwind_kind {
 	UNWIND_PAD,   /* nothing, up to the end of the memory */
@@ -72,7 +73,7 @@ struct unwind_entry {
 struct unwind_file {
 	struct unwind_entry entry;
 	uint32_t number;
-	uint32_t uid; /* of the process that had it mapped first: its memory is his */
+	uint32_t uid; /* the user to whom its memory is charged */
 	uint64_t serial;
 };
 
@@ -91,7 +92,7 @@ struct unwind_space {
 	struct unwind_entry entry;
 	uint32_t number;
 	uint32_t nr;
-	uint32_t uid; /* whose it is: time that its stacks cost beyond the usual is his */
+	uint32_t uid; /* the user to whom the time of long walks is charged */
 	uint32_t reserved;
 };
 

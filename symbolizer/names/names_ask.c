@@ -241,7 +241,7 @@ prepare(struct round *r, int *ret_adopted)
 	return 0;
 }
 
-/* Between rounds others' orphans are not its own: nobody would wait for them. */
+/* Orphans are adopted during a round alone: between rounds this process waits for no child. */
 static void
 finish(struct round *r, int adopted)
 {
