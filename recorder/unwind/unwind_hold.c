@@ -13,7 +13,7 @@ unwind_hold_done(struct unwind_hold *h)
 {
 	free(h->v);
 	buf_done(&h->bytes);
-	*h = (struct unwind_hold){ .stacks = h->stacks };
+	*h = (struct unwind_hold){ .v = NULL };
 }
 
 struct held *
@@ -26,7 +26,7 @@ unwind_hold_add(struct unwind_hold *h)
 	}
 	if (h->nr >= NR_MAX || array_reserve(h->v, h->first + h->nr, h->cap, 1) < 0)
 		return NULL;
-	h->v[h->first + h->nr] = (struct held){ .stack_at = h->stack_head };
+	h->v[h->first + h->nr] = (struct held){ .state = HELD_READY };
 	return &h->v[h->first + h->nr++];
 }
 
@@ -57,9 +57,8 @@ unwind_hold_unadd(struct unwind_hold *h)
 {
 	const struct held *of = &h->v[h->first + --h->nr];
 
-	/* The padding that was skipped before it is freed with the stacks before it. */
 	if (of->stack_bytes)
-		h->stack_head = of->stack_at;
+		stack_memory_give_back(&h->stacks, of->stack_at, 0);
 }
 
 bool
@@ -71,25 +70,12 @@ unwind_hold_has_room(const struct unwind_hold *h)
 bool
 unwind_hold_take_stack(struct unwind_hold *h, struct held *of, uint32_t bytes)
 {
-	const uint64_t whole = (bytes + UINT64_C(7)) & ~UINT64_C(7);
-	const uint64_t rest = h->stacks - h->stack_head % h->stacks;
-	const uint64_t pad = rest < whole ? rest : 0;
+	const uint32_t whole = (bytes + 7) & ~7u;
 
-	if (whole > h->stacks || h->stack_head + pad + whole - h->stack_tail > h->stacks)
+	if (!stack_memory_take(&h->stacks, whole, &of->stack_at))
 		return false;
-	of->stack_at = h->stack_head + pad;
-	of->stack_bytes = (uint32_t)whole;
-	h->stack_head += pad + whole;
+	of->stack_bytes = whole;
 	return true;
-}
-
-void
-unwind_hold_taken(struct unwind_hold *h, uint64_t taken)
-{
-	if (h->blocked > taken)
-		return;
-	h->blocked = 0;
-	h->stack_tail = h->stack_wanted;
 }
 
 void
@@ -98,7 +84,8 @@ unwind_hold_pop(struct unwind_hold *h)
 	const struct held *of = &h->v[h->first];
 
 	if (of->stack_bytes)
-		h->stack_wanted = of->stack_at + of->stack_bytes;
+		stack_memory_give_back(&h->stacks, of->stack_at,
+				       of->state == HELD_READY ? of->place : 0);
 	if (of->bytes)
 		h->first_byte = of->at + of->bytes;
 	h->first++;
@@ -107,8 +94,5 @@ unwind_hold_pop(struct unwind_hold *h)
 		h->first = 0;
 		h->first_byte = 0;
 		h->bytes.len = 0;
-		h->stack_wanted = h->stack_head;
 	}
-	if (!h->blocked)
-		h->stack_tail = h->stack_wanted;
 }

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "format/bytes/buf.h"
+#include "recorder/unwind/stack_memory.h"
 
 #define UNWIND_HOLD_BYTES (16u << 20) /* of records that are held */
 
@@ -31,11 +32,12 @@ struct held {
 	size_t at;	   /* of its bytes */
 	uint32_t bytes;	   /* 0: the end of a pass */
 	uint32_t pid;
-	uint64_t stack_at; /* as of unwind_hold_stack_at() */
-	uint32_t stack_bytes;
+	uint64_t stack_at;    /* in the memory for stacks */
+	uint32_t stack_bytes; /* 0: it has none there */
 	uint32_t asked_bytes; /* of the stack, that the event copies */
 	uint32_t space;
-	uint64_t place; /* GIVEN: how much the unwinder has taken when it is done; PLACED: questions until then */
+	/* GIVEN: how much the unwinder has taken when it is done; READY: likewise of a walk that goes on; PLACED: questions until then. */
+	uint64_t place;
 };
 
 struct unwind_hold {
@@ -43,14 +45,10 @@ struct unwind_hold {
 	size_t first, nr, cap;
 	struct buf bytes;
 	size_t first_byte;
-	uint64_t stacks;		 /* bytes of the memory for stacks */
-	uint64_t stack_head, stack_tail; /* since the beginning */
-	/* A sample left while its walk was still in the ring: no memory of stacks is reused until the unwinder is past this. */
-	uint64_t blocked;      /* 0: there is none */
-	uint64_t stack_wanted; /* what the tail is then */
+	struct stack_memory stacks;
 };
 
-/* All zero but for stacks: an empty one. */
+/* All zero but for stacks (stack_memory_init()): an empty one. */
 void unwind_hold_done(struct unwind_hold *h);
 
 /* Another one behind the last, without bytes; NULL: no room. */
@@ -65,12 +63,6 @@ bool unwind_hold_has_room(const struct unwind_hold *h);
 
 /* Room for the stack of the one that was added last: it is given back with it. False: there is none. */
 bool unwind_hold_take_stack(struct unwind_hold *h, struct held *of, uint32_t bytes);
-/* Where in the memory. */
-static inline uint64_t
-unwind_hold_stack_at(const struct unwind_hold *h, const struct held *of)
-{
-	return of->stack_at % h->stacks;
-}
 
 /* The i-th from the oldest on; NULL: there are no more. */
 static inline struct held *
@@ -83,8 +75,6 @@ unwind_hold_record(const struct unwind_hold *h, const struct held *of)
 {
 	return span_of(h->bytes.p + of->at, of->bytes);
 }
-/* The unwinder has taken so much, or is gone (UINT64_MAX). */
-void unwind_hold_taken(struct unwind_hold *h, uint64_t taken);
 /* Takes the oldest away. */
 void unwind_hold_pop(struct unwind_hold *h);
 

@@ -65,7 +65,7 @@ unwinding_new(const struct unwinding_options *o, struct unwinding **ret)
 	u->events = o->events;
 	u->size = o->size;
 	u->nr_events = event_set_count(o->events);
-	u->hold.stacks = o->stacks_bytes;
+	stack_memory_init(&u->hold.stacks, o->stacks_bytes);
 	u->process = unwind_process_new(live_helpers(o->live), host.machine, o->stacks_bytes);
 	if (u->process)
 		u->files = unwind_files_new(live_helpers(o->live), u->process);
@@ -150,7 +150,7 @@ keep_stack(struct unwinding *u, struct held *h, const struct perf_record *r)
 	    !unwind_hold_take_stack(&u->hold, h,
 				    (uint32_t)(sizeof(s) + words.len + (size_t)copied)))
 		return false;
-	to = unwind_process_ring(u->process)->stacks + unwind_hold_stack_at(&u->hold, h);
+	to = unwind_process_ring(u->process)->stacks + h->stack_at;
 	memcpy(to, &s, sizeof(s));
 	memcpy(to + sizeof(s), words.p, words.len);
 	if (copied)
@@ -245,9 +245,9 @@ set_busy(struct unwinding *u, struct held *h)
 	u->nr_placed -= h->state == HELD_PLACED;
 	if (h->state == HELD_PLACED)
 		unwind_spaces_release(u->spaces, h->space);
-	/* Its answer may be written yet, over what would lie there then. */
-	if (h->state == HELD_GIVEN && h->place > u->hold.blocked)
-		u->hold.blocked = h->place;
+	/* Of one that was given the answer may be written yet: its memory is in use until then. */
+	if (h->state != HELD_GIVEN)
+		h->place = 0;
 	h->state = HELD_READY;
 	u->stops.stacks[UNWIND_BUSY]++;
 }
@@ -257,10 +257,12 @@ begin_again(struct unwinding *u, uint32_t ended_over)
 {
 	struct held *h;
 
-	for (size_t i = 0; (h = unwind_hold_at(&u->hold, i)); i++)
+	for (size_t i = 0; (h = unwind_hold_at(&u->hold, i)); i++) {
 		if (h->state != HELD_READY)
 			set_busy(u, h);
-	unwind_hold_taken(&u->hold, UINT64_MAX);
+		h->place = 0;
+	}
+	stack_memory_taken(&u->hold.stacks, UINT64_MAX);
 	unwind_spaces_begin(u->spaces);
 	u->knocked = 0;
 	unwind_files_begin(u->files, ended_over);
@@ -275,8 +277,10 @@ place(struct unwinding *u, struct held *h)
 	u->nr_waits--;
 	u->nr_placed += r > 0;
 	h->state = r > 0 ? HELD_PLACED : HELD_READY;
-	if (r <= 0)
-		u->stops.stacks[r < 0 ? UNWIND_BUSY : UNWIND_REFUSED]++;
+	if (r > 0)
+		return;
+	h->place = 0;
+	u->stops.stacks[r < 0 ? UNWIND_BUSY : UNWIND_REFUSED]++;
 }
 
 /* False: the ring is full. */
@@ -290,7 +294,7 @@ give_walk(struct unwinding *u, struct held *h)
 		return false;
 	w->space = h->space;
 	w->bytes = h->stack_bytes;
-	w->at = unwind_hold_stack_at(&u->hold, h);
+	w->at = h->stack_at;
 	h->place = unwind_ring_publish(ring);
 	h->state = HELD_GIVEN;
 	u->nr_placed--;
@@ -391,7 +395,7 @@ unwinding_step(struct unwinding *u, uint64_t now_ns)
 		begin_again(u, ended_over);
 	if (!u->ready)
 		return;
-	unwind_hold_taken(&u->hold, unwind_ring_taken(unwind_process_ring(u->process)));
+	stack_memory_taken(&u->hold.stacks, unwind_ring_taken(unwind_process_ring(u->process)));
 	unwind_files_take(u->files, now_ns);
 	if (u->nr_placed)
 		give_placed(u, now_ns);
@@ -425,9 +429,8 @@ static void
 append_answer(struct unwinding *u, const struct held *h, uint64_t now_ns, struct buf *out)
 {
 	const struct unwind_ring *ring = unwind_process_ring(u->process);
-	const struct unwind_answer a = unwind_ring_answer(ring, unwind_hold_stack_at(&u->hold, h),
-							  h->stack_bytes, u->frames,
-							  SAMPLE_CHAIN_MAX);
+	const struct unwind_answer a =
+		unwind_ring_answer(ring, h->stack_at, h->stack_bytes, u->frames, SAMPLE_CHAIN_MAX);
 	size_t nr = a.nr;
 
 	/* The process forgot it: it is given with the next sample. */
