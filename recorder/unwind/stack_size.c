@@ -12,8 +12,10 @@
 #define RECENT 400   /* walks that are looked at together */
 #define RECENT_CUT 8 /* or as many as have so many cut ones */
 #define SPARE_SHARE 400 /* no more than one in so many would be cut: copies are to be smaller */
-#define SPARE 5000	/* walks that this is looked at in, at least */
-#define SPARE_NS (SECOND_NS * 60) /* and the time */
+#define SPARE 1000	/* walks that this is looked at in, at least */
+#define SPARE_NS                                                                                   \
+	(SECOND_NS * 2) /* and the time, doubled each time that a smaller size was too small */
+#define SPARE_DOUBLED 5 /* times at most: a minute */
 
 static const uint32_t sizes[STACK_SIZES_NR] = { 4096, 8192, 16384, 32768, 64512 };
 
@@ -46,6 +48,7 @@ want(struct stack_size *s, uint32_t bytes)
 static void
 begin(struct stack_size *s, uint32_t bytes, uint64_t now_ns)
 {
+	s->too_small += s->counted && bytes > s->counted && s->too_small < SPARE_DOUBLED;
 	s->counted = bytes;
 	s->from_ns = now_ns;
 	s->recent = s->recent_cut = s->all = 0;
@@ -71,7 +74,7 @@ look_down(struct stack_size *s, uint64_t now_ns)
 {
 	uint64_t fit = 0;
 
-	if (s->all < SPARE || now_ns - s->from_ns < SPARE_NS)
+	if (s->all < SPARE || now_ns - s->from_ns < (uint64_t)SPARE_NS << s->too_small)
 		return;
 	for (size_t i = 0; i < STACK_SIZES_NR && sizes[i] < s->counted; i++) {
 		fit += s->fit[i];

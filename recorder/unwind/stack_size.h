@@ -21,8 +21,9 @@ struct stack_size {
 	/* Set by the writer thread; 0: it has nothing to say. */
 	_Atomic uint32_t wanted;
 	/* The writer thread's: */
-	uint32_t counted; /* the size that the rest is of */
-	uint64_t from_ns; /* since when */
+	uint32_t counted;   /* the size that the rest is of */
+	uint64_t from_ns;   /* since when */
+	unsigned too_small; /* how often it had to become larger */
 	uint64_t recent,
 		recent_cut; /* walks, and those of them that ended at the end of the copy */
 	uint64_t all;	    /* walks of that size */

@@ -8,10 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "format/bytes/time_text.h"
 #include "symbolizer/dwarf/dwarf_sandbox.h"
 #include "symbolizer/unwinder/stack_walks.h"
 #include "symbolizer/unwinder/unwind_channel.h"
@@ -72,15 +70,6 @@ bound_heap(void)
 }
 
 static void
-tell_time(struct unwind_ring *ring)
-{
-	struct timespec t;
-
-	if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) == 0)
-		unwind_ring_tell(ring, (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec);
-}
-
-static void
 take_entries(struct unwind_channel *c, struct unwind_ring *ring, struct stack_walks *walks)
 {
 	struct numbered_files *files = stack_walks_files(walks);
@@ -93,9 +82,9 @@ take_entries(struct unwind_channel *c, struct unwind_ring *ring, struct stack_wa
 			unwind_channel_look(c, files);
 		stack_walks_take(walks, e);
 		if (n % TELLS_EVERY == 0)
-			tell_time(ring);
+			stack_walks_tell(walks);
 	}
-	tell_time(ring);
+	stack_walks_tell(walks);
 }
 
 /* An exit status. */

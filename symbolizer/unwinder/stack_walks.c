@@ -25,7 +25,7 @@ struct stack_walks {
 	uint32_t space;
 	uint32_t unread; /* the file that it needs and that has not been read; 0: none */
 	uint32_t gone;	 /* likewise one that is to be offered again */
-	uint64_t cpu_ns; /* of this process, when it began */
+	uint64_t cpu_ns; /* CPU time of this process, when that was last asked for */
 	struct user_time users;
 };
 
@@ -36,6 +36,14 @@ clock_ns(clockid_t clock)
 
 	(void)clock_gettime(clock, &t);
 	return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
+}
+
+/* A system call, unlike the other clock: it is asked for of many stacks together. */
+static uint64_t
+cpu_now_ns(struct stack_walks *w)
+{
+	w->cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	return w->cpu_ns;
 }
 
 /* Without it, its frames end as those of a file without call frame information. */
@@ -142,6 +150,7 @@ static int
 walk(struct stack_walks *w, const struct unwind_sample *s, const struct unwind_frame **frames,
      size_t *nr)
 {
+	uint64_t began_ns = 0;
 	int stop;
 
 	for (unsigned reads = 0;; reads++) {
@@ -153,9 +162,11 @@ walk(struct stack_walks *w, const struct unwind_sample *s, const struct unwind_f
 			return UNWIND_NO_FILE;
 		if (!w->unread)
 			return stop;
+		if (reads == 0)
+			began_ns = cpu_now_ns(w);
 		/* Others keep what they have, and the next stack finds these read. */
-		if (reads == STACK_WALKS_READS_MAX ||
-		    clock_ns(CLOCK_PROCESS_CPUTIME_ID) - w->cpu_ns > STACK_WALKS_READS_NS)
+		else if (reads == STACK_WALKS_READS_MAX ||
+			 cpu_now_ns(w) - began_ns > STACK_WALKS_READS_NS)
 			return UNWIND_BUSY;
 		unwind_ring_reads(w->ring, w->unread);
 		numbered_files_read(w->files, w->unread);
@@ -220,17 +231,34 @@ others_wait(const struct stack_walks *w, uint32_t uid)
 }
 
 static bool
-may_cost_more(struct stack_walks *w, uint32_t uid)
+may_cost_more(struct stack_walks *w, uint32_t uid, uint64_t now_ns)
 {
-	const enum user_time_left left = user_time_left(&w->users, uid, clock_ns(CLOCK_MONOTONIC));
+	const enum user_time_left left = user_time_left(&w->users, uid, now_ns);
 
 	return left == USER_TIME_BESIDE || (left == USER_TIME_ALONE && !others_wait(w, uid));
+}
+
+/*
+ * A walk began then, which is over: its user is charged. It took no more CPU time than time; what took long may have
+ * waited for a CPU, and took no more than all did since the CPU time was last asked for.
+ */
+static void
+charge(struct stack_walks *w, uint32_t uid, uint64_t began_ns, uint64_t cpu_before_ns)
+{
+	const uint64_t took_ns = clock_ns(CLOCK_MONOTONIC) - began_ns;
+	uint64_t cpu_ns;
+
+	if (took_ns <= USER_TIME_WALK_NS)
+		return;
+	cpu_ns = cpu_now_ns(w) - cpu_before_ns;
+	user_time_spend(&w->users, uid, cpu_ns < took_ns ? cpu_ns : took_ns);
 }
 
 static void
 answer(struct stack_walks *w, const struct unwind_walk *entry)
 {
 	struct unwind_stack *stack = unwind_ring_stack(w->ring, entry);
+	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), cpu_ns = w->cpu_ns;
 	uint32_t uid;
 
 	if (!stack)
@@ -241,13 +269,12 @@ answer(struct stack_walks *w, const struct unwind_walk *entry)
 		return;
 	}
 	uid = numbered_spaces_user(w->spaces, entry->space);
-	if (!may_cost_more(w, uid)) {
+	if (!may_cost_more(w, uid, now_ns)) {
 		reply(stack, entry, UNWIND_BUSY, 0);
 		return;
 	}
-	w->cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	answer_walk(w, stack, entry);
-	user_time_spend(&w->users, uid, clock_ns(CLOCK_PROCESS_CPUTIME_ID) - w->cpu_ns);
+	charge(w, uid, now_ns, cpu_ns);
 }
 
 void
@@ -267,4 +294,10 @@ stack_walks_take(struct stack_walks *w, struct unwind_entry *e)
 	case UNWIND_PAD:
 		break;
 	}
+}
+
+void
+stack_walks_tell(struct stack_walks *w)
+{
+	unwind_ring_tell(w->ring, cpu_now_ns(w));
 }

@@ -26,5 +26,7 @@ void stack_walks_free(struct stack_walks *w);
 struct numbered_files *stack_walks_files(struct stack_walks *w);
 /* An entry that unwind_ring_next() gave; a stack is answered in its place. */
 void stack_walks_take(struct stack_walks *w, struct unwind_entry *e);
+/* Tells the recorder the CPU time of this process; by it users are charged, so it is called every few entries. */
+void stack_walks_tell(struct stack_walks *w);
 
 #endif

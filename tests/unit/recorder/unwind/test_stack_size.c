@@ -84,27 +84,58 @@ static void
 test_shrinks(void **state)
 {
 	struct stack_size s = { .bytes = 32768 };
-	const uint64_t later = 700 * SECOND_NS;
 
-	count(&s, 4000, 3000, false, 1);
-	count(&s, 995, 9000, false, 1);
-	count(&s, 4, 30000, false, 1);
-	/* Not before a minute is over. */
+	count(&s, 800, 3000, false, 1);
+	count(&s, 299, 9000, false, 1);
+	count(&s, 2, 30000, false, 1);
+	/* Not before two seconds are over. */
+	count(&s, 1, 3000, false, 2 * SECOND_NS);
 	assert_int_equal(s.wanted, 0);
-	count(&s, 1, 3000, false, later);
+	count(&s, 1, 3000, false, 2 * SECOND_NS + 1);
 	assert_int_equal(s.wanted, 16384);
+
+	/* Nor before a thousand walks. */
+	s = (struct stack_size){ .bytes = 16384 };
+	count(&s, 999, 3000, false, 1);
+	count(&s, 1, 3000, false, 1);
+	assert_int_equal(s.wanted, 0);
+	count(&s, 1, 3000, false, 3 * SECOND_NS);
+	assert_int_equal(s.wanted, 4096);
 
 	/* Three of a thousand need more. */
 	s = (struct stack_size){ .bytes = 16384 };
-	count(&s, 5000, 3000, false, 1);
-	count(&s, 15, 9000, false, 1);
-	count(&s, 1, 3000, false, later);
+	count(&s, 1000, 3000, false, 1);
+	count(&s, 3, 9000, false, 1);
+	count(&s, 1, 3000, false, 3 * SECOND_NS);
 	assert_int_equal(s.wanted, 0);
 	/* They are forgotten after that. */
 	assert_int_equal(s.all, 0);
-	count(&s, 5000, 3000, false, later);
-	count(&s, 1, 3000, false, 2 * later);
+	count(&s, 1000, 3000, false, 3 * SECOND_NS);
+	count(&s, 1, 3000, false, 6 * SECOND_NS);
 	assert_int_equal(s.wanted, 4096);
+}
+
+/* Where smaller ones were too small, it takes longer until they are tried again. */
+static void
+test_shrinks_later(void **state)
+{
+	struct stack_size s = { .bytes = 32768 };
+	uint64_t now_ns = 1;
+
+	for (unsigned wait = 2; wait <= 256; wait *= 2) {
+		const uint64_t waits_ns = (wait < 64 ? wait : 64) * SECOND_NS;
+
+		count(&s, 1000, 3000, false, now_ns);
+		count(&s, 1, 3000, false, now_ns + waits_ns - 1);
+		assert_int_not_equal(s.wanted, 4096);
+		count(&s, 1, 3000, false, now_ns + waits_ns);
+		assert_int_equal(s.wanted, 4096);
+		now_ns += waits_ns;
+		s.bytes = 4096;
+		count(&s, 8, 4096, true, now_ns);
+		assert_int_equal(s.wanted, 16384);
+		s.bytes = 32768;
+	}
 }
 
 int
@@ -113,7 +144,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_within),	   cmocka_unit_test(test_grows),
 		cmocka_unit_test(test_grows_soon), cmocka_unit_test(test_other_sizes),
-		cmocka_unit_test(test_shrinks),
+		cmocka_unit_test(test_shrinks),	   cmocka_unit_test(test_shrinks_later),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
