@@ -54,7 +54,7 @@ unwind_stops_all(const struct unwind_stops *s)
 	uint64_t all = 0;
 
 	for (size_t i = 0; i < UNWIND_STOPS_NR; i++)
-		all += s->stacks[i];
+		all += i == UNWIND_FREED ? 0 : s->stacks[i];
 	return all;
 }
 

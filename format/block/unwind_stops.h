@@ -28,7 +28,8 @@
 	X(6, BAD_CFI, "bad_cfi") /* call frame information that does not fit the stack */          \
 	X(7, LIMIT, "limit")	 /* too many frames */                                             \
 	X(8, BUSY, "busy")	 /* it was not walked in time, and has frames by frame pointers */ \
-	X(9, REFUSED, "refused") /* it was not walked: a machine, or a process, that is not known */
+	X(9, REFUSED, "refused") /* it was not walked: another machine, an unknown process */      \
+	X(10, FREED, "freed")	 /* none: execve(2) or exit(2) has freed it */
 
 enum unwind_stop {
 #define X(number, name, key) UNWIND_##name,
@@ -49,7 +50,7 @@ void unwind_stops_add(struct unwind_stops *to, const struct unwind_stops *s);
 /* What has come since before; cut_bytes as it is now. */
 struct unwind_stops unwind_stops_since(const struct unwind_stops *s,
 				       const struct unwind_stops *before);
-/* All of them. */
+/* All of them, but for FREED: these are no stacks. */
 uint64_t unwind_stops_all(const struct unwind_stops *s);
 const char *unwind_stop_key(enum unwind_stop stop);
 

@@ -6,7 +6,7 @@
 
 /* Behind a share of them. */
 static const char *const texts[UNWIND_STOPS_NR] = {
-	/* but for END and CUT */
+	/* but for END, CUT and FREED */
 	[UNWIND_SHORT] =
 		"end where the kernel's copy ends early (an untouched page, another stack)",
 	[UNWIND_NO_MAP] = "end at an address where no code is mapped",
@@ -68,13 +68,18 @@ unwind_text(const struct unwind_stops *c, char out[UNWIND_TEXT_MAX])
 	len = (size_t)snprintf(out, UNWIND_TEXT_MAX, "%s of %" PRIu64 " copied stack%s whole",
 			       percent, all, all == 1 ? " is" : "s are");
 	for (size_t i = 0; i < UNWIND_STOPS_NR; i++) {
-		if (i == UNWIND_END || !c->stacks[i])
+		if (i == UNWIND_END || i == UNWIND_FREED || !c->stacks[i])
 			continue;
 		share(c->stacks[i], all, percent);
 		len += (size_t)snprintf(out + len, UNWIND_TEXT_MAX - len, "%s%s %s", sep, percent,
 					i == UNWIND_CUT ? cut : texts[i]);
 		sep = ", ";
 	}
+	if (c->stacks[UNWIND_FREED])
+		snprintf(out + len, UNWIND_TEXT_MAX - len,
+			 "; %" PRIu64
+			 " more were in execve(2) or exit(2), which had freed the stack",
+			 c->stacks[UNWIND_FREED]);
 	return true;
 }
 

@@ -14,6 +14,7 @@
 #include "format/record/sample_chain.h"
 #include "format/unwind/unwind_ring.h"
 #include "recorder/host/host.h"
+#include "recorder/unwind/freed_stack.h"
 #include "recorder/unwind/unwind_files.h"
 #include "recorder/unwind/unwind_hold.h"
 #include "recorder/unwind/unwind_process.h"
@@ -425,12 +426,29 @@ append(struct unwinding *u, const struct held *h, size_t nr_frames, struct buf *
 	buf_append(out, record.p, record.len);
 }
 
+/* What became of a walk of which no file or space is missing. */
+static enum unwind_stop
+stop_of(const struct unwinding *u, const struct held *h, const struct unwind_answer *a, size_t nr)
+{
+	struct perf_record r;
+
+	/* Without a frame there is nothing to replace. */
+	if (nr == 0)
+		return UNWIND_BUSY;
+	if (a->stop != UNWIND_END &&
+	    event_set_parse(u->events, unwind_hold_record(&u->hold, h), &r, NULL) == 0 &&
+	    freed_stack(live_kallsyms(u->live), r.sample.callchain))
+		return UNWIND_FREED;
+	return (enum unwind_stop)a->stop;
+}
+
 static void
 append_answer(struct unwinding *u, const struct held *h, uint64_t now_ns, struct buf *out)
 {
 	const struct unwind_ring *ring = unwind_process_ring(u->process);
 	const struct unwind_answer a =
 		unwind_ring_answer(ring, h->stack_at, h->stack_bytes, u->frames, SAMPLE_CHAIN_MAX);
+	enum unwind_stop stop;
 	size_t nr = a.nr;
 
 	/* The process forgot it: it is given with the next sample. */
@@ -442,11 +460,10 @@ append_answer(struct unwinding *u, const struct held *h, uint64_t now_ns, struct
 	for (size_t i = 0; i < nr; i++)
 		if (u->frames[i] >= (uint64_t)PERF_CONTEXT_MAX)
 			nr = i;
-	/* Without a frame there is nothing to replace. */
-	unwind_stops_count(&u->stops, nr > 0 ? (enum unwind_stop)a.stop : UNWIND_BUSY, nr,
-			   h->asked_bytes);
-	if (nr > 0 && u->size)
-		stack_size_count(u->size, h->asked_bytes, a.used, a.stop == UNWIND_CUT, now_ns);
+	stop = stop_of(u, h, &a, nr);
+	unwind_stops_count(&u->stops, stop, nr, h->asked_bytes);
+	if (u->size && stop != UNWIND_BUSY && stop != UNWIND_FREED)
+		stack_size_count(u->size, h->asked_bytes, a.used, stop == UNWIND_CUT, now_ns);
 	append(u, h, nr, out);
 }
 

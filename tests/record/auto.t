@@ -133,6 +133,26 @@ if [ ! -e /usr/local/libexec/spoor-unwind ]; then
 else
 	skip "spoor-unwind is installed" 3
 fi
+# execve(2) frees the old stack, which takes its time, before the new program begins.
+cat >again.c <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	int left = atoi(argv[1]);
+	char *room = malloc(16 << 20), next[16];
+
+	memset(room, 1, 16 << 20);
+	snprintf(next, sizeof(next), "%d", left - 1);
+	return left ? execl(argv[0], argv[0], next, (char *)0) : 0;
+}
+END
+ok "a program that executes itself" "${CC:-gcc}" -w -O1 -g -fomit-frame-pointer -o again again.c
+exits 0 "is recorded" "$SPOOR" record --call-graph auto -F 1999 -o again.spoor -- ./again 200
+is "$("$SPOOR" report --json --children -i again.spoor | jq '.unwound | .freed > 20 and .end >= 0.95 * (.stacks - .busy)')" true \
+	"samples in execve(2) and exit(2) are told apart from stacks that are not whole" || diag "$("$SPOOR" report --json --children -i again.spoor | jq -c .unwound)"
 # Stacks of 30 KiB need a larger copy than that of dwarf.
 cat >wide.c <<'END'
 #include <stdlib.h>

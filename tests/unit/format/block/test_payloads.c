@@ -346,13 +346,19 @@ test_stops_words(void **state)
 		"0 % of 2 copied stacks are whole; 50.0 % end at the copied 100 bytes (dwarf,BYTES and "
 		"auto,BYTES of --call-graph copy more), 50.0 % end at the limit of frames");
 	assert_true(unwind_text_matters(&s));
+	/* Where there was no stack, none is counted. */
+	s = (struct unwind_stops){ .stacks = { [UNWIND_END] = 3, [UNWIND_FREED] = 5 } };
+	assert_words(
+		&s,
+		"100 % of 3 copied stacks are whole; 5 more were in execve(2) or exit(2), which had freed the stack");
+	assert_false(unwind_text_matters(&s));
 	/* All that may be said of stacks has room. */
 	for (size_t i = 0; i < UNWIND_STOPS_NR; i++)
 		s.stacks[i] = UINT64_MAX / UNWIND_STOPS_NR;
 	s.cut_bytes = UINT32_MAX;
 	assert_true(unwind_text(&s, text));
 	assert_true(strlen(text) < UNWIND_TEXT_MAX - 1);
-	assert_non_null(strstr(text, "nothing is known)"));
+	assert_non_null(strstr(text, "had freed the stack"));
 }
 
 static void
