@@ -269,6 +269,18 @@ begin_again(struct unwinding *u, uint32_t ended_over)
 	unwind_files_begin(u->files, ended_over);
 }
 
+/* Where a stack ended, or was not walked: is that since the kernel had freed it? */
+static enum unwind_stop
+freed_or(const struct unwinding *u, const struct held *h, enum unwind_stop stop)
+{
+	struct perf_record r;
+
+	if (event_set_parse(u->events, unwind_hold_record(&u->hold, h), &r, NULL) == 0 &&
+	    freed_stack(live_kallsyms(u->live), r.sample.callchain))
+		return UNWIND_FREED;
+	return stop;
+}
+
 /* The model stands at the time of the sample. */
 static void
 place(struct unwinding *u, struct held *h)
@@ -281,7 +293,7 @@ place(struct unwinding *u, struct held *h)
 	if (r > 0)
 		return;
 	h->place = 0;
-	u->stops.stacks[r < 0 ? UNWIND_BUSY : UNWIND_REFUSED]++;
+	u->stops.stacks[r < 0 ? UNWIND_BUSY : freed_or(u, h, UNWIND_REFUSED)]++;
 }
 
 /* False: the ring is full. */
@@ -426,22 +438,6 @@ append(struct unwinding *u, const struct held *h, size_t nr_frames, struct buf *
 	buf_append(out, record.p, record.len);
 }
 
-/* What became of a walk of which no file or space is missing. */
-static enum unwind_stop
-stop_of(const struct unwinding *u, const struct held *h, const struct unwind_answer *a, size_t nr)
-{
-	struct perf_record r;
-
-	/* Without a frame there is nothing to replace. */
-	if (nr == 0)
-		return UNWIND_BUSY;
-	if (a->stop != UNWIND_END &&
-	    event_set_parse(u->events, unwind_hold_record(&u->hold, h), &r, NULL) == 0 &&
-	    freed_stack(live_kallsyms(u->live), r.sample.callchain))
-		return UNWIND_FREED;
-	return (enum unwind_stop)a->stop;
-}
-
 static void
 append_answer(struct unwinding *u, const struct held *h, uint64_t now_ns, struct buf *out)
 {
@@ -460,7 +456,10 @@ append_answer(struct unwinding *u, const struct held *h, uint64_t now_ns, struct
 	for (size_t i = 0; i < nr; i++)
 		if (u->frames[i] >= (uint64_t)PERF_CONTEXT_MAX)
 			nr = i;
-	stop = stop_of(u, h, &a, nr);
+	/* Without a frame there is nothing to replace. */
+	stop = nr > 0 ? (enum unwind_stop)a.stop : UNWIND_BUSY;
+	if (stop != UNWIND_END && stop != UNWIND_BUSY)
+		stop = freed_or(u, h, stop);
 	unwind_stops_count(&u->stops, stop, nr, h->asked_bytes);
 	if (u->size && stop != UNWIND_BUSY && stop != UNWIND_FREED)
 		stack_size_count(u->size, h->asked_bytes, a.used, stop == UNWIND_CUT, now_ns);

@@ -10,7 +10,7 @@
 #include "symbolizer/object/elf_bytes.h"
 
 #define CODE_PIECE                                                                                 \
-	(64u << 10) /* bytes of code that are looked at at once, which a CPU's cache has room for */
+	(32u << 10) /* bytes of code that are looked at at once, which a CPU's cache has room for */
 #define CODE_BYTES_MAX (128u << 20) /* that are looked at */
 
 static const struct signal_code codes[] = {
