@@ -2,11 +2,13 @@
 #include "daemon/stream/memory_share.h"
 
 #include "format/model/task_model.h"
+#include "format/unwind/unwind_ring.h"
 #include "recorder/ground/queue.h"
 #include "recorder/ground/session_options.h"
 #include "recorder/live/live.h"
 
 #define BASE_QUEUE_BYTES (8u << 20)
+#define BASE_STACKS_BYTES (16u << 20)
 #define BASE_MODEL_BYTES (14u << 20)
 #define BASE_BLOCK_BYTES (1u << 20)
 
@@ -16,10 +18,13 @@
 
 /* Of max_captures together. */
 #define QUEUES_BYTES (8u << 20)
+#define STACKS_BYTES (32u << 20)
 #define MODELS_BYTES (6u << 20)
 #define BLOCKS_BYTES (2u << 20)
 #define MODEL_BYTES_MIN (512u << 10) /* a small host's */
 #define BLOCK_BYTES_MIN (128u << 10)
+#define STACKS_BYTES_MIN (1u << 20)
+#define STACKS_BYTES_PART (64u << 10) /* a multiple of any page */
 
 /*
  * A writer's buffers, measured over a build of this tree: 2.5 MiB for blocks of 256 KiB, 3.3 for 512, 5.0
@@ -32,6 +37,7 @@ void
 memory_share_base(struct session_options *o)
 {
 	o->queue_bytes = BASE_QUEUE_BYTES;
+	o->stacks_bytes_max = BASE_STACKS_BYTES;
 	o->model_bytes = BASE_MODEL_BYTES;
 	o->block_bytes = BASE_BLOCK_BYTES;
 }
@@ -70,6 +76,8 @@ memory_share_capture(uint32_t max_captures, uint32_t nr, bool flight, struct ses
 	if (nr >= members + max_captures)
 		return false;
 	o->queue_bytes = queue_share(QUEUES_BYTES / parts);
+	o->stacks_bytes_max = at_least(STACKS_BYTES / parts, STACKS_BYTES_MIN) &
+		~(uint64_t)(STACKS_BYTES_PART - 1);
 	o->model_bytes = at_least(MODELS_BYTES / parts, MODEL_BYTES_MIN);
 	o->block_bytes = (uint32_t)at_least(BLOCKS_BYTES / parts, BLOCK_BYTES_MIN);
 	if (o->block_bytes > BASE_BLOCK_BYTES)
@@ -80,7 +88,9 @@ memory_share_capture(uint32_t max_captures, uint32_t nr, bool flight, struct ses
 uint64_t
 memory_share_bytes(const struct session_options *o)
 {
-	return o->queue_bytes + o->model_bytes + o->model_bytes / TASK_MODEL_TASKS_PART +
+	const uint64_t stacks = o->stacks_bytes_max ? o->stacks_bytes_max + UNWIND_RING_BYTES : 0;
+
+	return o->queue_bytes + stacks + o->model_bytes + o->model_bytes / TASK_MODEL_TASKS_PART +
 		o->model_bytes / LIVE_PENDING_PART + WRITER_BYTES +
 		(uint64_t)o->block_bytes * 7 / 2 + OTHER_BYTES;
 }

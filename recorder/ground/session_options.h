@@ -144,13 +144,14 @@ struct session_options {
 	bool aux_snapshot; /* of it, only what is there at the end, and at session_snapshot() */
 	uint64_t aux_snapshot_bytes; /* likewise, the last so many; 0: all */
 	uint64_t queue_bytes;	     /* 0: SESSION_QUEUE_BYTES */
-	uint64_t model_bytes;	     /* of what is known of tasks and maps: see live.h. 0: 32 MiB */
-	bool starts_disabled;	     /* sampling waits for session_enable() */
-	uint64_t duration_ns;	     /* 0: until stopped, or the command ends */
-	uint64_t block_age_ns;	     /* longest life of an open block; 0: 5 s */
-	uint32_t block_bytes;	     /* of records that close a block; 0: RECORDING_BLOCK_BYTES */
-	int out_fd;		     /* taken over; -1 when sink is given */
-	struct io_sink *sink;	     /* taken over; NULL: out_fd */
+	uint64_t stacks_bytes_max; /* of copied stacks that wait to be unwound; 0: no other bound than the recorder's */
+	uint64_t model_bytes;  /* of what is known of tasks and maps: see live.h. 0: 32 MiB */
+	bool starts_disabled;  /* sampling waits for session_enable() */
+	uint64_t duration_ns;  /* 0: until stopped, or the command ends */
+	uint64_t block_age_ns; /* longest life of an open block; 0: 5 s */
+	uint32_t block_bytes;  /* of records that close a block; 0: RECORDING_BLOCK_BYTES */
+	int out_fd;	       /* taken over; -1 when sink is given */
+	struct io_sink *sink;  /* taken over; NULL: out_fd */
 	/*
 	 * A file that refuses bytes: false, session_run() ends with the error; true, the
 	 * session goes on: state is followed, samples are counted as lost (LOSS_DISK_FULL, a

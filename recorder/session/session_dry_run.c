@@ -131,9 +131,10 @@ uint64_t
 session_stacks_bytes(const struct session_options *o, const struct event_plan *plan)
 {
 	const uint64_t cpus = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
+	const uint64_t bytes = room_for(bulk_bytes_a_second(o, plan) * cpus * 2, STACKS_BYTES_MIN,
+					STACKS_BYTES_MAX);
 
-	return room_for(bulk_bytes_a_second(o, plan) * cpus * 2, STACKS_BYTES_MIN,
-			STACKS_BYTES_MAX);
+	return o->stacks_bytes_max && o->stacks_bytes_max < bytes ? o->stacks_bytes_max : bytes;
 }
 
 static uint32_t

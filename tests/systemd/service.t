@@ -90,7 +90,7 @@ is "$(machine sed -n 's/^CapEff:[[:space:]]*//p' "/proc/$pid/status")" 000001440
 is "$(machine stat -c '%U:%G %a' /var/lib/spoor)" "spoor:spoor 750" "the archive is its own"
 is "$(machine stat -c '%G %a' /run/spoor/io.spoor.Recorder)" "spoor 660" "the socket is the group's"
 like "$(show StatusText)" 'samples' "it tells its status"
-is "$(show MemoryMax)" $((128 * 1024 * 1024)) "it may have 128 MiB of memory"
+is "$(show MemoryMax)" $((256 * 1024 * 1024)) "it may have 256 MiB of memory"
 
 machine systemd-run --quiet --uid=load --unit=load --collect /home/load/burn 3600000
 machine systemd-run --quiet --uid=load --unit=load-private --collect /home/load/burn-private 3600000
