@@ -76,8 +76,12 @@ struct session {
 	struct stack_size stack_size; /* bytes 0: it stays as it is */
 	bool stacks_told;	      /* that they would need more than there is room for */
 	bool stacks_due;	      /* some events do not have that size yet */
-	uint64_t stacks_retry_ns;     /* when that is tried again, which has failed */
-	uint64_t limit_ns; /* when the kernel's limit of the frequency was last asked for */
+	uint64_t stacks_lost;	      /* samples that had no room, as of the last look */
+	uint32_t stacks_most;	      /* of a copy, since some had none */
+	uint64_t stacks_most_until_ns;
+	bool stacks_lost_told;
+	uint64_t stacks_retry_ns; /* when that is tried again, which has failed */
+	uint64_t limit_ns;	  /* when the kernel's limit of the frequency was last asked for */
 	/* Statistics: relaxed, each a fact of its own. */
 	_Atomic uint64_t progress, frequency_hz, used_ns, sideband_ns, owed_ns;
 	_Atomic uint32_t cpus, stack_bytes;

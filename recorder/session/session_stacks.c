@@ -14,6 +14,7 @@
 #define SAMPLES_MIN 4
 #define SAMPLE_BYTES 1024 /* of a sample beside its stack */
 #define RETRY_NS (60 * SECOND_NS)
+#define LOST_NS (60 * SECOND_NS) /* that copies stay smaller, since samples were lost */
 
 /*
  * Not without a frequency: samples may come at any rate. Nor what must not be closed while it samples: probes, whose
@@ -130,6 +131,38 @@ tell_limit(struct session *s, uint32_t max)
 	writer_tell(s->writer, line);
 }
 
+/* Has the kernel had no room for samples since the last look? */
+static bool
+loses(struct session *s)
+{
+	const uint64_t before = s->stacks_lost;
+
+	s->stacks_lost = 0;
+	for (size_t i = 0; i < s->rings.nr; i++)
+		s->stacks_lost += s->rings.cpus[i].lost_samples;
+	return s->stacks_lost > before;
+}
+
+/* A stack that is cut is better than a sample that is lost. */
+static void
+bound_by_losses(struct session *s, uint32_t is, uint64_t now_ns)
+{
+	char line[160];
+
+	if (!loses(s))
+		return;
+	s->stacks_most = stack_size_within(is - 1);
+	s->stacks_most_until_ns = now_ns + LOST_NS;
+	if (s->stacks_lost_told || s->stacks_most == is)
+		return;
+	s->stacks_lost_told = true;
+	snprintf(line, sizeof(line),
+		 "samples were lost, as rings were full: %u KiB of each stack are copied now, "
+		 "instead of %u",
+		 s->stacks_most >> 10, is >> 10);
+	writer_tell(s->writer, line);
+}
+
 static int
 open_anew(struct session *s, uint32_t bytes)
 {
@@ -155,7 +188,10 @@ session_follow_stacks(struct session *s, uint64_t now_ns)
 		return;
 	if (!wanted)
 		wanted = is;
+	bound_by_losses(s, is, now_ns);
 	max = size_max(&s->plan, s->rings.each.pages);
+	if (now_ns < s->stacks_most_until_ns && s->stacks_most < max)
+		max = s->stacks_most;
 	if (wanted > max) {
 		if (wanted > is)
 			tell_limit(s, max);

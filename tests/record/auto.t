@@ -174,11 +174,14 @@ int main(int argc, char **argv)
 }
 END
 ok "a program with large frames" "${CC:-gcc}" -w -O2 -g -fomit-frame-pointer -fno-optimize-sibling-calls -o wide wide.c
-reaching() # FILE [OPTION...]: of the samples in leaf, those under main, in a thousand
+reaching() # FILE [OPTION...]: of the samples in leaf, but for as many as were not walked in time, those under main, in a thousand
 {
-	local file=$1
+	local file=$1 busy
 	shift
-	"$SPOOR" export -f folded -i "$file" "$@" 2>/dev/null | awk '/^wide;.*;leaf / { n += $NF } /;main;wide;.*;leaf / { m += $NF } END { print int(1000 * m / n) }'
+	busy=$("$SPOOR" info --json -i "$file" | jq .unwound.busy)
+	"$SPOOR" export -f folded -i "$file" "$@" 2>/dev/null |
+		awk -v busy="$busy" '/^wide;.*;leaf / { n += $NF } /;main;wide;.*;leaf / { m += $NF }
+			END { walked = n - busy; print int(1000 * (walked > m ? m / walked : m > 0)) }'
 }
 exits 0 "a size that was asked for" "$SPOOR" record --call-graph auto,8192 -F 99 -o asked.spoor -- ./wide 1
 is "$(reaching asked.spoor)" 0 "is kept"
@@ -189,6 +192,27 @@ for hz in 99 999; do
 done
 exits 0 "all CPUs" "$SPOOR" record --call-graph auto -F 999 -a -o all.spoor -- ./wide 3
 in_range "$(reaching all.spoor)" 950 1000 "have them, too" || diag "$("$SPOOR" info -i all.spoor)"
+# Samples are lost while the recorder stands still: copies become smaller.
+busy=()
+for ((cpu = 0; cpu < $(nproc); cpu++)); do
+	taskset -c $cpu ./wide 100 &
+	busy+=($!)
+done
+"$SPOOR" record --call-graph auto -F 999 -a -o lost.spoor -- sleep 100 2>lost.err &
+pid=$!
+has_begun() { [ "$(stat -c %s lost.spoor 2>/dev/null || echo 0)" -gt 0 ] && [ -n "$(unwinder_of $pid)" ]; }
+wait_for 20 has_begun
+for _ in 1 2 3; do
+	kill -STOP $pid
+	sleep 1
+	kill -CONT $pid
+	sleep 2
+done
+kill -INT $pid
+wait $pid
+kill "${busy[@]}"
+wait "${busy[@]}" 2>/dev/null
+like "$(cat lost.err)" 'samples were lost, as rings were full: 32 KiB of each stack are copied now, instead of 63' "what is lost makes copies smaller" || diag_file lost.err
 # Rings have room for 4 KiB, and that is told.
 exits 0 "small rings" "$SPOOR" record --call-graph auto -F 999 -m 64K -a -o small.spoor -- ./wide 4
 like "$("$SPOOR" info -i small.spoor)" ' % end at the copied 4 KiB \(' "have smaller copies"
