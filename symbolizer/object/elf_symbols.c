@@ -8,6 +8,8 @@
 #include "symbolizer/object/elf_dynamic.h"
 #include "symbolizer/object/elf_internal.h"
 
+#define NAME_PLACES_MAX 16
+
 /* What a symbol needs to know of the section that it is in. */
 struct home {
 	uint64_t start, end;
@@ -351,6 +353,48 @@ find_dynamic(struct elf_object *o, const char *name, unsigned types, struct elf_
 	elf_dynamic_done(&d);
 }
 
+/* Where a table of strings has a name, with a version or not. */
+struct name_places {
+	size_t at[NAME_PLACES_MAX];
+	size_t nr; /* more than there is room for: anywhere */
+};
+
+static struct name_places
+places_of_name(const Elf_Data *strings, const char *name, size_t len)
+{
+	const char *const begin = strings->d_buf, *const end = begin + strings->d_size;
+	struct name_places p = { .nr = 0 };
+
+	for (const char *at = begin; (size_t)(end - at) > len && p.nr <= NAME_PLACES_MAX; at++) {
+		at = memmem(at, (size_t)(end - at), name, len);
+		if (!at || (size_t)(end - at) <= len)
+			break;
+		if (at[len] != '\0' && at[len] != '@')
+			continue;
+		if (p.nr < NAME_PLACES_MAX)
+			p.at[p.nr] = (size_t)(at - begin);
+		p.nr++;
+	}
+	return p;
+}
+
+static bool
+has_name(const struct name_places *p, const Elf_Data *strings, size_t st_name, const char *name,
+	 size_t len)
+{
+	const char *at;
+
+	for (size_t i = 0; p->nr <= NAME_PLACES_MAX && i < p->nr; i++)
+		if (p->at[i] == st_name)
+			return true;
+	if (p->nr <= NAME_PLACES_MAX || st_name >= strings->d_size ||
+	    strings->d_size - st_name <= len)
+		return false;
+	at = (const char *)strings->d_buf + st_name;
+	return memcmp(at, name, len) == 0 && (at[len] == '\0' || at[len] == '@');
+}
+
+/* Most names of symbols are not looked at: that would be a page or a line of a cache for each. */
 static void
 find_named(struct elf_object *o, const char *name, unsigned types, struct elf_function *ret)
 {
@@ -361,6 +405,7 @@ find_named(struct elf_object *o, const char *name, unsigned types, struct elf_fu
 		find_dynamic(o, name, types, ret);
 	for (size_t i = 1; i < o->nr_sections; i++) {
 		Elf_Data *symbols, *strings;
+		struct name_places places;
 		GElf_Shdr shdr;
 		Elf_Scn *scn;
 		GElf_Sym sym;
@@ -370,13 +415,12 @@ find_named(struct elf_object *o, const char *name, unsigned types, struct elf_fu
 			continue;
 		symbols = elf_section_data(o, scn, &shdr, true);
 		strings = symbols ? strings_of(o, &shdr) : NULL;
-		for (int n = 1; strings && gelf_getsym(symbols, n, &sym) != NULL; n++) {
-			const char *at = (const char *)strings->d_buf + sym.st_name;
-
-			if (sym.st_name < strings->d_size && strings->d_size - sym.st_name > len &&
-			    memcmp(at, name, len) == 0 && (at[len] == '\0' || at[len] == '@'))
+		if (!strings || !strings->d_buf)
+			continue;
+		places = places_of_name(strings, name, len);
+		for (int n = 1; places.nr > 0 && gelf_getsym(symbols, n, &sym) != NULL; n++)
+			if (has_name(&places, strings, sym.st_name, name, len))
 				consider_named(&sym, types, ret);
-		}
 	}
 }
 
