@@ -87,7 +87,7 @@ stacks(const struct unwind_stops *s)
 	json_t *j = json_object();
 	int failed = 0;
 
-	for (enum unwind_stop i = 0; j && i < UNWIND_STOPS_NR && unwind_stops_all(s); i++)
+	for (enum unwind_stop i = 0; j && i < UNWIND_STOPS_NR && unwind_stops_any(s); i++)
 		failed |= set_int(j, unwind_stop_key(i), s->stacks[i]);
 	if (!failed)
 		return j;

@@ -58,6 +58,12 @@ unwind_stops_all(const struct unwind_stops *s)
 	return all;
 }
 
+bool
+unwind_stops_any(const struct unwind_stops *s)
+{
+	return unwind_stops_all(s) + s->stacks[UNWIND_FREED] > 0;
+}
+
 const char *
 unwind_stop_key(enum unwind_stop stop)
 {

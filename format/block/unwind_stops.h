@@ -29,7 +29,7 @@
 	X(7, LIMIT, "limit")	 /* too many frames */                                             \
 	X(8, BUSY, "busy")	 /* it was not walked in time, and has frames by frame pointers */ \
 	X(9, REFUSED, "refused") /* it was not walked: another machine, an unknown process */      \
-	X(10, FREED, "freed")	 /* none: execve(2) or exit(2) has freed it */
+	X(10, FREED, "freed")	 /* no stack: execve(2) or exit(2) had freed it */
 
 enum unwind_stop {
 #define X(number, name, key) UNWIND_##name,
@@ -52,6 +52,8 @@ struct unwind_stops unwind_stops_since(const struct unwind_stops *s,
 				       const struct unwind_stops *before);
 /* All of them, but for FREED: these are no stacks. */
 uint64_t unwind_stops_all(const struct unwind_stops *s);
+/* Are there any, FREED included? */
+bool unwind_stops_any(const struct unwind_stops *s);
 const char *unwind_stop_key(enum unwind_stop stop);
 
 void unwind_stops_encode(const struct unwind_stops *s, struct buf *out);

@@ -24,7 +24,7 @@
 #define UNWIND_FILES_MAX 4096u	     /* numbers of files are below it; 0: no file */
 #define UNWIND_SPACES_MAX 1024u	     /* numbers of address spaces are below it */
 
-#define UNWIND_VERSION 3u /* of this protocol */
+#define UNWIND_VERSION 4u /* of this protocol */
 
 /*
  * To the unwinder, first of all, on its descriptor UNWIND_SOCKET (SOCK_SEQPACKET), with the descriptor of the memory,
@@ -47,11 +47,9 @@ struct unwind_offer {
 	uint32_t maj, min;
 };
 
-#define UNWIND_NO_SPACE                                                                            \
-	UNWIND_STOPS_NR /* of an answer: the space is not known, and to be given again */
-#define UNWIND_NO_FILE                                                                             \
-	(UNWIND_STOPS_NR +                                                                         \
-	 1) /* of an answer: `used` is the number of a file that is to be offered again */
+/* Of an answer, beside enum unwind_stop. */
+#define UNWIND_NO_SPACE 0x100u /* the space is not known, and to be given again */
+#define UNWIND_NO_FILE 0x101u  /* `used` is the number of a file that is to be offered again */
 
 enum unwind_kind {
 	UNWIND_PAD,   /* nothing, up to the end of the memory */

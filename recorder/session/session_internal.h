@@ -79,6 +79,7 @@ struct session {
 	uint64_t stacks_lost;	      /* samples that had no room, as of the last look */
 	uint32_t stacks_most;	      /* of a copy, since some had none */
 	uint64_t stacks_most_until_ns;
+	uint64_t stacks_settled_ns; /* what is lost before that is of the size before */
 	bool stacks_lost_told;
 	uint64_t stacks_retry_ns; /* when that is tried again, which has failed */
 	uint64_t limit_ns;	  /* when the kernel's limit of the frequency was last asked for */

@@ -14,7 +14,10 @@
 #define SAMPLES_MIN 4
 #define SAMPLE_BYTES 1024 /* of a sample beside its stack */
 #define RETRY_NS (60 * SECOND_NS)
-#define LOST_NS (60 * SECOND_NS) /* that copies stay smaller, since samples were lost */
+/* Where more than one sample in so many is lost, copies become smaller, and stay so for a time. */
+#define LOST_SHARE 200
+#define LOST_NS (60 * SECOND_NS)
+#define SETTLE_NS (SECOND_NS * 3 / 2) /* from one such change to the next: not at the next look */
 
 /*
  * Not without a frequency: samples may come at any rate. Nor what must not be closed while it samples: probes, whose
@@ -131,35 +134,49 @@ tell_limit(struct session *s, uint32_t max)
 	writer_tell(s->writer, line);
 }
 
-/* Has the kernel had no room for samples since the last look? */
-static bool
-loses(struct session *s)
+/* Samples that the kernel had no room for since the last look, at least: a CPU that went takes its own with it. */
+static uint64_t
+lost_since(struct session *s)
 {
 	const uint64_t before = s->stacks_lost;
 
 	s->stacks_lost = 0;
 	for (size_t i = 0; i < s->rings.nr; i++)
 		s->stacks_lost += s->rings.cpus[i].lost_samples;
-	return s->stacks_lost > before;
+	return s->stacks_lost > before ? s->stacks_lost - before : 0;
 }
 
-/* A stack that is cut is better than a sample that is lost. */
+/*
+ * A stack that is cut is better than a sample that is lost. What an event of the size before has lost is known only when
+ * it is closed: it counts once.
+ */
 static void
-bound_by_losses(struct session *s, uint32_t is, uint64_t now_ns)
+bound_by_losses(struct session *s, uint32_t is, uint64_t lost, uint64_t now_ns)
 {
-	char line[160];
+	uint64_t hz = 0;
 
-	if (!loses(s))
+	for (size_t i = 0; i < s->plan.nr; i++)
+		if (is_open(&s->plan.defs[i]) && !s->plan.defs[i].member_of)
+			hz += event_plan_hz(&s->plan, &s->plan.defs[i]);
+	if (lost * LOST_SHARE <= hz * s->rings.nr || now_ns < s->stacks_settled_ns)
 		return;
 	s->stacks_most = stack_size_within(is - 1);
 	s->stacks_most_until_ns = now_ns + LOST_NS;
-	if (s->stacks_lost_told || s->stacks_most == is)
+	s->stacks_settled_ns = now_ns + SETTLE_NS;
+}
+
+static void
+tell_losses(struct session *s, uint32_t bytes, uint32_t before)
+{
+	char line[160];
+
+	if (s->stacks_lost_told || bytes >= before)
 		return;
 	s->stacks_lost_told = true;
 	snprintf(line, sizeof(line),
 		 "samples were lost, as rings were full: %u KiB of each stack are copied now, "
 		 "instead of %u",
-		 s->stacks_most >> 10, is >> 10);
+		 bytes >> 10, before >> 10);
 	writer_tell(s->writer, line);
 }
 
@@ -177,36 +194,49 @@ open_anew(struct session *s, uint32_t bytes)
 	return r;
 }
 
-void
-session_follow_stacks(struct session *s, uint64_t now_ns)
+/* The size that is to be: what walks want, as far as rings have room and no samples are lost. */
+static uint32_t
+next_size(struct session *s, uint32_t is, uint32_t wanted, uint64_t now_ns)
 {
-	const uint32_t is = atomic_load_explicit(&s->stack_size.bytes, memory_order_relaxed);
-	uint32_t wanted = atomic_load_explicit(&s->stack_size.wanted, memory_order_relaxed), max;
-	int r;
+	const uint32_t max = size_max(&s->plan, s->rings.each.pages);
 
-	if (!is || now_ns < s->stacks_retry_ns)
-		return;
 	if (!wanted)
 		wanted = is;
-	bound_by_losses(s, is, now_ns);
-	max = size_max(&s->plan, s->rings.each.pages);
-	if (now_ns < s->stacks_most_until_ns && s->stacks_most < max)
-		max = s->stacks_most;
 	if (wanted > max) {
 		if (wanted > is)
 			tell_limit(s, max);
 		wanted = max;
 	}
-	if (wanted == is && !s->stacks_due)
+	return now_ns < s->stacks_most_until_ns && s->stacks_most < wanted ? s->stacks_most
+									   : wanted;
+}
+
+void
+session_follow_stacks(struct session *s, uint64_t now_ns)
+{
+	const uint32_t is = atomic_load_explicit(&s->stack_size.bytes, memory_order_relaxed);
+	uint32_t wanted = atomic_load_explicit(&s->stack_size.wanted, memory_order_relaxed), next;
+	const uint64_t lost = is ? lost_since(s) : 0;
+	int r;
+
+	if (!is || now_ns < s->stacks_retry_ns)
 		return;
-	r = open_anew(s, wanted);
+	bound_by_losses(s, is, lost, now_ns);
+	next = next_size(s, is, wanted, now_ns);
+	if (next == is && !s->stacks_due)
+		return;
+	r = open_anew(s, next);
 	/* Some have another size than the rest. */
 	s->stacks_due = r < 0;
 	if (r < 0 && r != -EAGAIN)
 		s->stacks_retry_ns = now_ns + RETRY_NS;
 	if (r < 0)
 		return;
-	atomic_store_explicit(&s->stack_size.bytes, wanted, memory_order_relaxed);
+	if (next == s->stacks_most && now_ns < s->stacks_most_until_ns)
+		tell_losses(s, next, is);
+	atomic_store_explicit(&s->stack_size.bytes, next, memory_order_relaxed);
+	/* It is done, unless the writer thread has said another one meanwhile. */
+	(void)atomic_compare_exchange_strong(&s->stack_size.wanted, &wanted, 0);
 	(void)publish_size(s);
 	session_set_timer(s);
 }

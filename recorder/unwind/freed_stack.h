@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * freed_stack: samples of a thread in execve(2) or exit(2) whose stack that has freed. Its registers still lead there, and
- * in execve(2) the memory is already that of the new program.
+ * freed_stack: samples of a thread in execve(2) or exit(2) after its stack was freed there. Its registers still lead to that
+ * stack, and in execve(2) the memory is already that of the new program.
  */
 #ifndef RECORDER_UNWIND_FREED_STACK_H
 #define RECORDER_UNWIND_FREED_STACK_H

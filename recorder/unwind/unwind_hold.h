@@ -36,7 +36,10 @@ struct held {
 	uint32_t stack_bytes; /* 0: it has none there */
 	uint32_t asked_bytes; /* of the stack, that the event copies */
 	uint32_t space;
-	/* GIVEN: how much the unwinder has taken when it is done; READY: likewise of a walk that goes on; PLACED: questions until then. */
+	/*
+	 * GIVEN: how much the unwinder has taken when the answer is there. READY: how much it has taken when it writes no more
+	 * to the stack (0: it does not). PLACED: the number of the last question for a file that it waits for.
+	 */
 	uint64_t place;
 };
 

@@ -246,7 +246,7 @@ set_busy(struct unwinding *u, struct held *h)
 	u->nr_placed -= h->state == HELD_PLACED;
 	if (h->state == HELD_PLACED)
 		unwind_spaces_release(u->spaces, h->space);
-	/* Of one that was given the answer may be written yet: its memory is in use until then. */
+	/* The answer to one that was given may still be written, so its memory stays in use until then. */
 	if (h->state != HELD_GIVEN)
 		h->place = 0;
 	h->state = HELD_READY;
@@ -460,6 +460,9 @@ append_answer(struct unwinding *u, const struct held *h, uint64_t now_ns, struct
 	stop = nr > 0 ? (enum unwind_stop)a.stop : UNWIND_BUSY;
 	if (stop != UNWIND_END && stop != UNWIND_BUSY)
 		stop = freed_or(u, h, stop);
+	/* What was walked is the memory of another program, or of none. */
+	if (stop == UNWIND_FREED)
+		nr = 0;
 	unwind_stops_count(&u->stops, stop, nr, h->asked_bytes);
 	if (u->size && stop != UNWIND_BUSY && stop != UNWIND_FREED)
 		stack_size_count(u->size, h->asked_bytes, a.used, stop == UNWIND_CUT, now_ns);

@@ -196,7 +196,7 @@ stacks_ledger(struct writer *w, struct fmt_where *where)
 	struct buf bytes;
 	int r;
 
-	if (!unwind_stops_all(&since))
+	if (!unwind_stops_any(&since))
 		return 0;
 	buf_init(&bytes);
 	unwind_stops_encode(&since, &bytes);

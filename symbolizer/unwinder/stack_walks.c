@@ -11,7 +11,8 @@
 #include "symbolizer/object/object_vdso.h"
 #include "symbolizer/unwinder/user_time.h"
 
-#define AHEAD 256 /* entries that are looked at for those of others */
+#define ASK_NS (SECOND_NS / 2000) /* the CPU time is asked for as often, while stacks come */
+#define AHEAD 256		  /* entries that are looked at for those of others */
 
 struct stack_walks {
 	const struct cfi_arch *arch;
@@ -23,9 +24,10 @@ struct stack_walks {
 	uint64_t addresses[UNWIND_FRAMES_MAX];
 	/* Of the walk that goes on. */
 	uint32_t space;
-	uint32_t unread; /* the file that it needs and that has not been read; 0: none */
-	uint32_t gone;	 /* likewise one that is to be offered again */
-	uint64_t cpu_ns; /* CPU time of this process, when that was last asked for */
+	uint32_t unread;   /* the file that it needs and that has not been read; 0: none */
+	uint32_t gone;	   /* likewise one that is to be offered again */
+	uint64_t cpu_ns;   /* CPU time of this process, when that was last asked for */
+	uint64_t asked_ns; /* when that was */
 	struct user_time users;
 };
 
@@ -38,10 +40,11 @@ clock_ns(clockid_t clock)
 	return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
 }
 
-/* A system call, unlike the other clock: it is asked for of many stacks together. */
+/* A system call, unlike the other clock: it is asked for of several stacks together. */
 static uint64_t
 cpu_now_ns(struct stack_walks *w)
 {
+	w->asked_ns = clock_ns(CLOCK_MONOTONIC);
 	w->cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	return w->cpu_ns;
 }
@@ -239,8 +242,8 @@ may_cost_more(struct stack_walks *w, uint32_t uid, uint64_t now_ns)
 }
 
 /*
- * A walk began then, which is over: its user is charged. It took no more CPU time than time; what took long may have
- * waited for a CPU, and took no more than all did since the CPU time was last asked for.
+ * Charges the user of a walk that began at began_ns. Its CPU time is at most the time that it took. If that was long, the
+ * process may have waited for a CPU; then the bound is its CPU time since it was last asked for.
  */
 static void
 charge(struct stack_walks *w, uint32_t uid, uint64_t began_ns, uint64_t cpu_before_ns)
@@ -258,7 +261,8 @@ static void
 answer(struct stack_walks *w, const struct unwind_walk *entry)
 {
 	struct unwind_stack *stack = unwind_ring_stack(w->ring, entry);
-	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), cpu_ns = w->cpu_ns;
+	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	uint64_t cpu_ns;
 	uint32_t uid;
 
 	if (!stack)
@@ -273,6 +277,10 @@ answer(struct stack_walks *w, const struct unwind_walk *entry)
 		reply(stack, entry, UNWIND_BUSY, 0);
 		return;
 	}
+	/* What was used since then may be others'. */
+	if (now_ns - w->asked_ns > ASK_NS)
+		(void)cpu_now_ns(w);
+	cpu_ns = w->cpu_ns;
 	answer_walk(w, stack, entry);
 	charge(w, uid, now_ns, cpu_ns);
 }

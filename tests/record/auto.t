@@ -138,12 +138,14 @@ cat >again.c <<'END'
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 int main(int argc, char **argv)
 {
 	int left = atoi(argv[1]);
-	char *room = malloc(16 << 20), next[16];
+	char *room = mmap(0, 16 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), next[16];
 
+	madvise(room, 16 << 20, MADV_NOHUGEPAGE);
 	memset(room, 1, 16 << 20);
 	snprintf(next, sizeof(next), "%d", left - 1);
 	return left ? execl(argv[0], argv[0], next, (char *)0) : 0;
@@ -174,14 +176,14 @@ int main(int argc, char **argv)
 }
 END
 ok "a program with large frames" "${CC:-gcc}" -w -O2 -g -fomit-frame-pointer -fno-optimize-sibling-calls -o wide wide.c
-reaching() # FILE [OPTION...]: of the samples in leaf, but for as many as were not walked in time, those under main, in a thousand
+reaching() # FILE [OPTION...]: of the samples in leaf, but for as many as were not walked in time (a fifth at most), those under main, in a thousand
 {
 	local file=$1 busy
 	shift
 	busy=$("$SPOOR" info --json -i "$file" | jq .unwound.busy)
 	"$SPOOR" export -f folded -i "$file" "$@" 2>/dev/null |
 		awk -v busy="$busy" '/^wide;.*;leaf / { n += $NF } /;main;wide;.*;leaf / { m += $NF }
-			END { walked = n - busy; print int(1000 * (walked > m ? m / walked : m > 0)) }'
+			END { walked = n - (busy < n / 5 ? busy : n / 5); print int(1000 * (walked > m ? m / walked : m > 0)) }'
 }
 exits 0 "a size that was asked for" "$SPOOR" record --call-graph auto,8192 -F 99 -o asked.spoor -- ./wide 1
 is "$(reaching asked.spoor)" 0 "is kept"
@@ -194,8 +196,8 @@ exits 0 "all CPUs" "$SPOOR" record --call-graph auto -F 999 -a -o all.spoor -- .
 in_range "$(reaching all.spoor)" 950 1000 "have them, too" || diag "$("$SPOOR" info -i all.spoor)"
 # Samples are lost while the recorder stands still: copies become smaller.
 busy=()
-for ((cpu = 0; cpu < $(nproc); cpu++)); do
-	taskset -c $cpu ./wide 100 &
+for ((i = 0; i < $(nproc); i++)); do
+	./wide 100 &
 	busy+=($!)
 done
 "$SPOOR" record --call-graph auto -F 999 -a -o lost.spoor -- sleep 100 2>lost.err &
@@ -212,7 +214,7 @@ kill -INT $pid
 wait $pid
 kill "${busy[@]}"
 wait "${busy[@]}" 2>/dev/null
-like "$(cat lost.err)" 'samples were lost, as rings were full: 32 KiB of each stack are copied now, instead of 63' "what is lost makes copies smaller" || diag_file lost.err
+like "$(cat lost.err)" 'samples were lost, as rings were full: (32|16|8) KiB of each stack are copied now, instead of (63|32|16)' "what is lost makes copies smaller" || diag_file lost.err
 # Rings have room for 4 KiB, and that is told.
 exits 0 "small rings" "$SPOOR" record --call-graph auto -F 999 -m 64K -a -o small.spoor -- ./wide 4
 like "$("$SPOOR" info -i small.spoor)" ' % end at the copied 4 KiB \(' "have smaller copies"
