@@ -24,7 +24,6 @@
 #define MODEL_BYTES_MIN (512u << 10) /* a small host's */
 #define BLOCK_BYTES_MIN (128u << 10)
 #define STACKS_BYTES_MIN (1u << 20)
-#define STACKS_BYTES_PART (64u << 10) /* a multiple of any page */
 
 /*
  * A writer's buffers, measured over a build of this tree: 2.5 MiB for blocks of 256 KiB, 3.3 for 512, 5.0
@@ -76,8 +75,7 @@ memory_share_capture(uint32_t max_captures, uint32_t nr, bool flight, struct ses
 	if (nr >= members + max_captures)
 		return false;
 	o->queue_bytes = queue_share(QUEUES_BYTES / parts);
-	o->stacks_bytes_max = at_least(STACKS_BYTES / parts, STACKS_BYTES_MIN) &
-		~(uint64_t)(STACKS_BYTES_PART - 1);
+	o->stacks_bytes_max = at_least(STACKS_BYTES / parts, STACKS_BYTES_MIN);
 	o->model_bytes = at_least(MODELS_BYTES / parts, MODEL_BYTES_MIN);
 	o->block_bytes = (uint32_t)at_least(BLOCKS_BYTES / parts, BLOCK_BYTES_MIN);
 	if (o->block_bytes > BASE_BLOCK_BYTES)

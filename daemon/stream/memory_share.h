@@ -24,7 +24,7 @@ struct session_options;
 /* Fills in queue_bytes, stacks_bytes_max, model_bytes and block_bytes of the base stream. */
 void memory_share_base(struct session_options *o);
 
-/* Likewise of the flight recorder, which has no copies of stacks. */
+/* Fills in queue_bytes, model_bytes and block_bytes of the flight recorder, which copies no stacks. */
 void memory_share_flight(struct session_options *o);
 
 /*

@@ -77,9 +77,8 @@ struct session {
 	bool stacks_told;	      /* that they would need more than there is room for */
 	bool stacks_due;	      /* some events do not have that size yet */
 	uint64_t stacks_lost;	      /* samples that had no room, as of the last look */
-	uint32_t stacks_most;	      /* of a copy, since some had none */
+	uint32_t stacks_most;	      /* bytes of a copy, since samples had no room */
 	uint64_t stacks_most_until_ns;
-	uint64_t stacks_settled_ns; /* what is lost before that is of the size before */
 	bool stacks_lost_told;
 	uint64_t stacks_retry_ns; /* when that is tried again, which has failed */
 	uint64_t limit_ns;	  /* when the kernel's limit of the frequency was last asked for */

@@ -17,7 +17,7 @@
 /* Where more than one sample in so many is lost, copies become smaller, and stay so for a time. */
 #define LOST_SHARE 200
 #define LOST_NS (60 * SECOND_NS)
-#define SETTLE_NS (SECOND_NS * 3 / 2) /* from one such change to the next: not at the next look */
+#define SETTLE_NS (SECOND_NS * 3 / 2) /* from one such change to the next: more than one look */
 
 /*
  * Not without a frequency: samples may come at any rate. Nor what must not be closed while it samples: probes, whose
@@ -38,25 +38,34 @@ session_stack_room(const struct session_options *o, const struct event_def *def)
 					     : def->unwind_bytes;
 }
 
+/* Samples a second of a CPU whose copies are as large as is needed. */
+static uint64_t
+open_hz(const struct event_plan *plan)
+{
+	uint64_t hz = 0;
+
+	for (size_t i = 0; i < plan->nr; i++)
+		if (is_open(&plan->defs[i]) && !plan->defs[i].member_of) /* its leader samples */
+			hz += event_plan_hz(plan, &plan->defs[i]);
+	return hz;
+}
+
 /* The largest one that rings have room for, beside the copies whose size is given. */
 static uint32_t
 size_max(const struct event_plan *plan, uint32_t ring_pages)
 {
-	uint64_t room = ring_pages * (uint64_t)sysconf(_SC_PAGESIZE), open_hz = 0, others = 0;
+	const uint64_t samples = open_hz(plan) / PARTS;
+	uint64_t room = ring_pages * (uint64_t)sysconf(_SC_PAGESIZE), others = 0;
 
 	for (size_t i = 0; i < plan->nr; i++) {
 		const struct event_def *def = &plan->defs[i];
-		const uint64_t hz = event_plan_hz(plan, def);
 
-		if (def->member_of)
-			continue; /* its leader samples */
-		if (is_open(def))
-			open_hz += hz;
-		else
-			others += hz * (def->unwind_bytes + (uint64_t)def->attr.sample_stack_user);
+		if (!def->member_of && !is_open(def))
+			others += event_plan_hz(plan, def) *
+				(def->unwind_bytes + (uint64_t)def->attr.sample_stack_user);
 	}
 	room -= others / PARTS < room ? others / PARTS : room;
-	room /= open_hz / PARTS > SAMPLES_MIN ? open_hz / PARTS : SAMPLES_MIN;
+	room /= samples > SAMPLES_MIN ? samples : SAMPLES_MIN;
 	return stack_size_within(room > SAMPLE_BYTES ? room - SAMPLE_BYTES : 0);
 }
 
@@ -147,22 +156,17 @@ lost_since(struct session *s)
 }
 
 /*
- * A stack that is cut is better than a sample that is lost. What an event of the size before has lost is known only when
- * it is closed: it counts once.
+ * A stack that is cut is better than a sample that is lost. What the events lost before they were opened anew shows at the
+ * next look: it does not count again.
  */
 static void
 bound_by_losses(struct session *s, uint32_t is, uint64_t lost, uint64_t now_ns)
 {
-	uint64_t hz = 0;
-
-	for (size_t i = 0; i < s->plan.nr; i++)
-		if (is_open(&s->plan.defs[i]) && !s->plan.defs[i].member_of)
-			hz += event_plan_hz(&s->plan, &s->plan.defs[i]);
-	if (lost * LOST_SHARE <= hz * s->rings.nr || now_ns < s->stacks_settled_ns)
+	if (lost * LOST_SHARE <= open_hz(&s->plan) * s->rings.nr ||
+	    now_ns + LOST_NS < s->stacks_most_until_ns + SETTLE_NS)
 		return;
 	s->stacks_most = stack_size_within(is - 1);
 	s->stacks_most_until_ns = now_ns + LOST_NS;
-	s->stacks_settled_ns = now_ns + SETTLE_NS;
 }
 
 static void

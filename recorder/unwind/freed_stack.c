@@ -6,6 +6,7 @@
 #include <linux/perf_event.h>
 
 #include "format/bytes/kallsyms.h"
+#include "format/record/perf_record.h"
 
 /* bprm_execve, do_execveat_common.isra.0, __x64_sys_execve: by no full name, since they differ by kernel and machine. */
 static bool
@@ -20,15 +21,20 @@ frees_stack(const struct kallsyms *k, uint64_t address)
 bool
 freed_stack(const struct kallsyms *k, struct span chain)
 {
-	bool kernel = false;
+	const size_t n = span_words(chain);
+	bool kernel = false, leaf = true;
 
-	for (size_t at = 0; k && at + 8 <= chain.len; at += 8) {
-		const uint64_t word = le64dec(chain.p + at);
+	for (size_t i = 0; k && i < n; i++) {
+		const uint64_t word = span_word(chain, i);
 
-		if (word >= (uint64_t)PERF_CONTEXT_MAX)
+		if (perf_context_marker(word)) {
 			kernel = word == (uint64_t)PERF_CONTEXT_KERNEL;
-		else if (kernel && frees_stack(k, word))
+			continue;
+		}
+		/* The first is where the CPU was; the others are return addresses. */
+		if (kernel && frees_stack(k, leaf ? word : word - 1))
 			return true;
+		leaf = false;
 	}
 	return false;
 }

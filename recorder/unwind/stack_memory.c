@@ -50,6 +50,13 @@ stack_memory_take(struct stack_memory *m, uint32_t bytes, uint64_t *ret_at)
 }
 
 void
+stack_memory_untake(struct stack_memory *m, uint64_t at)
+{
+	stack_memory_give_back(m, at, 0);
+	m->v[m->filling].used = (uint32_t)(at % m->block_bytes);
+}
+
+void
 stack_memory_give_back(struct stack_memory *m, uint64_t at, uint64_t busy)
 {
 	struct stack_block *b = &m->v[at / m->block_bytes];

@@ -34,6 +34,8 @@ void stack_memory_init(struct stack_memory *m, uint64_t bytes);
 
 /* Room for a stack, at a multiple of 8 from the beginning of the memory; bytes is one as well. False: there is none. */
 bool stack_memory_take(struct stack_memory *m, uint32_t bytes, uint64_t *ret_at);
+/* The stack that was taken last was none: its room is free again. */
+void stack_memory_untake(struct stack_memory *m, uint64_t at);
 /* busy: the unwinder may write to it until it has taken so much (0: it does not). */
 void stack_memory_give_back(struct stack_memory *m, uint64_t at, uint64_t busy);
 /* The unwinder has taken so much, or is gone (UINT64_MAX). */

@@ -58,7 +58,7 @@ unwind_hold_unadd(struct unwind_hold *h)
 	const struct held *of = &h->v[h->first + --h->nr];
 
 	if (of->stack_bytes)
-		stack_memory_give_back(&h->stacks, of->stack_at, 0);
+		stack_memory_untake(&h->stacks, of->stack_at);
 }
 
 bool

@@ -11,7 +11,7 @@
 #include "symbolizer/object/object_vdso.h"
 #include "symbolizer/unwinder/user_time.h"
 
-#define ASK_NS (SECOND_NS / 2000) /* the CPU time is asked for as often, while stacks come */
+#define ASK_NS (SECOND_NS / 2000) /* between two questions for the CPU time, while stacks come */
 #define AHEAD 256		  /* entries that are looked at for those of others */
 
 struct stack_walks {
@@ -25,7 +25,7 @@ struct stack_walks {
 	/* Of the walk that goes on. */
 	uint32_t space;
 	uint32_t unread;   /* the file that it needs and that has not been read; 0: none */
-	uint32_t gone;	   /* likewise one that is to be offered again */
+	uint32_t gone;	   /* the file that it needs and that is to be offered again; 0: none */
 	uint64_t cpu_ns;   /* CPU time of this process, when that was last asked for */
 	uint64_t asked_ns; /* when that was */
 	struct user_time users;

@@ -358,6 +358,7 @@ test_stops_words(void **state)
 	s.cut_bytes = UINT32_MAX;
 	assert_true(unwind_text(&s, text));
 	assert_true(strlen(text) < UNWIND_TEXT_MAX - 1);
+	assert_non_null(strstr(text, "nothing is known)"));
 	assert_non_null(strstr(text, "had freed the stack"));
 }
 

@@ -139,13 +139,13 @@ test_left_early(void **state)
 static void
 test_unadd(void **state)
 {
-	struct unwind_hold h = new_hold(2 * BLOCK);
+	struct unwind_hold h = new_hold(64);
 
+	assert_true(unwind_hold_take_stack(&h, add(&h, 1, 8), 40));
 	assert_true(unwind_hold_take_stack(&h, unwind_hold_add(&h), 24));
 	unwind_hold_unadd(&h);
-	assert_int_equal(h.nr, 0);
-	assert_true(unwind_hold_take_stack(&h, add(&h, 1, 8), BLOCK));
-	assert_true(unwind_hold_take_stack(&h, add(&h, 2, 8), BLOCK));
+	assert_int_equal(h.nr, 1);
+	assert_true(unwind_hold_take_stack(&h, add(&h, 2, 8), 24));
 	assert_false(unwind_hold_take_stack(&h, add(&h, 3, 8), 8));
 	unwind_hold_done(&h);
 }
