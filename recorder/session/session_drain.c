@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,7 +19,8 @@
 #include "recorder/host/uevents.h"
 #include "recorder/session/session_internal.h"
 
-#define TIMER_MS_FULL 5 /* while the queue is full */
+#define DRAIN_NICE (-20) /* the first of all that are not real-time */
+#define TIMER_MS_FULL 5	 /* while the queue is full */
 
 void
 session_stop(struct session *s)
@@ -353,6 +355,24 @@ session_go(struct session *s, struct session_error *error)
 	return command_go(s->command, error);
 }
 
+/*
+ * Where all CPUs are busy, the rings fill while this thread waits for one of them, and what does not fit is lost. Its work
+ * is bounded by the rings. Without the right to it, it waits as others do.
+ */
+static int
+drain_first(struct session *s, uint64_t deadline_ns, struct session_error *error)
+{
+	int before, r;
+
+	errno = 0;
+	before = getpriority(PRIO_PROCESS, 0);
+	if (errno || setpriority(PRIO_PROCESS, 0, DRAIN_NICE) < 0)
+		return session_drain_loop(s, deadline_ns, error);
+	r = session_drain_loop(s, deadline_ns, error);
+	(void)setpriority(PRIO_PROCESS, 0, before);
+	return r;
+}
+
 int
 session_run(struct session *s, struct session_error *error)
 {
@@ -364,7 +384,7 @@ session_run(struct session *s, struct session_error *error)
 		deadline_ns = host_now_ns() + s->options.duration_ns;
 	r = session_go(s, error);
 	if (r == 0)
-		r = session_drain_loop(s, deadline_ns, error);
+		r = drain_first(s, deadline_ns, error);
 	session_refuse_requests(s);
 	/* What the writer has to say comes with session_finish(), which knows it. */
 	return r == 0 && writer_failed(s->writer) ? session_finish(s, error) : r;
