@@ -325,7 +325,7 @@ read_call_graph(struct method_call *call, struct session_options *o)
 {
 	const char *s = json_string_value(method_call_parameter(call, "call_graph"));
 
-	o->call_graph = SESSION_CALL_GRAPH_FP;
+	o->call_graph = SESSION_CALL_GRAPH_DEFAULT;
 	if (!s || config_call_graph_parse(s, o) == 0)
 		return true;
 	return method_call_invalid(call, "call_graph");

@@ -17,7 +17,7 @@
 #define FLIGHT_BLOCK_BYTES (256u << 10)
 
 /* Of max_captures together. */
-#define QUEUES_BYTES (8u << 20)
+#define QUEUES_BYTES (16u << 20)
 #define STACKS_BYTES (32u << 20)
 #define MODELS_BYTES (6u << 20)
 #define BLOCKS_BYTES (2u << 20)

@@ -18,7 +18,7 @@ struct session_options;
 	(8u << 20) /* the kernel's symbols, and whatever serves all recordings */
 #define MEMORY_SHARE_HELPERS (12u << 20)   /* of all recordings; pages that they share count once */
 #define MEMORY_SHARE_KERNEL (5u << 20)	   /* page tables, stacks of threads, buffers of sockets */
-#define MEMORY_SHARE_CAPTURES (133u << 20) /* all captures, for max_captures up to the next line */
+#define MEMORY_SHARE_CAPTURES (147u << 20) /* all captures, for max_captures up to the next line */
 #define MEMORY_SHARE_CAPTURES_NR 4u	   /* the default; for more, MemoryMax has to be raised */
 
 /* Fills in queue_bytes, stacks_bytes_max, model_bytes and block_bytes of the base stream. */

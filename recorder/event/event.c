@@ -58,10 +58,29 @@ common_attr(const struct session_options *o, const struct event_features *f,
 		PERF_SAMPLE_CPU;
 }
 
-/* stacks: some event copies those of user space; aux: some event traces. */
+/* What the plan's events sample. */
+struct samples {
+	bool stacks;  /* copies of those of user space, recorded */
+	bool unwound; /* likewise, unwound meanwhile */
+	bool traces;
+};
+
+static struct samples
+samples_of(const struct event_plan *plan)
+{
+	struct samples all = { 0 };
+
+	for (size_t i = 0; i < plan->nr; i++) {
+		all.stacks |= plan->defs[i].attr.sample_stack_user != 0;
+		all.unwound |= plan->defs[i].unwind_bytes != 0;
+		all.traces |= plan->defs[i].aux != 0;
+	}
+	return all;
+}
+
 static void
-sideband_def(const struct session_options *o, const struct event_features *f, bool stacks, bool aux,
-	     struct event_def *def)
+sideband_def(const struct session_options *o, const struct event_features *f,
+	     const struct samples *all, struct event_def *def)
 {
 	*def = (struct event_def){ .sideband = true };
 	strlcpy(def->name, "dummy:u", sizeof(def->name));
@@ -71,17 +90,36 @@ sideband_def(const struct session_options *o, const struct event_features *f, bo
 	common_attr(o, f, &def->attr);
 	event_attr_set_bits(&def->attr, event_attr_bits(&def->attr) | f->sideband);
 	/* Unwinding needs .eh_frame, which lies in maps that are not executable. */
-	def->attr.mmap_data = o->extra.data || stacks;
+	def->attr.mmap_data = o->extra.data || all->stacks;
+	/* The kernel tells a build-id or an inode. Where stacks are unwound, the inode says which file is whose. */
+	if (all->unwound && o->build_ids == SESSION_BUILD_IDS_AUTO)
+		event_attr_set_bits(&def->attr,
+				    event_attr_bits(&def->attr) &
+					    ~(UINT64_C(1) << EVENT_ATTR_build_id));
 	event_extra_sideband(&o->extra, f->extra, &def->attr);
 	/* A decoder has to know whose trace it is. */
-	def->attr.context_switch |= aux;
+	def->attr.context_switch |= all->traces;
 	def->lost = f->read_format & PERF_FORMAT_LOST;
+}
+
+/* Where stacks can be copied to be unwound, and samples do not come at any rate. */
+static bool
+copies_by_default(const struct session_options *o, const struct event_spec *spec)
+{
+	const bool by_frequency = spec->has_rate ? spec->attr.freq
+						 : !o->period && (!spec->each || o->frequency_hz);
+
+	return by_frequency && !o->overwrite && !o->extra.user_regs && SESSION_REGISTERS != 0;
 }
 
 static enum session_call_graph
 call_graph_of(const struct session_options *o, const struct event_spec *spec)
 {
-	return spec->has_call_graph ? spec->call_graph : o->call_graph;
+	const enum session_call_graph how = spec->has_call_graph ? spec->call_graph : o->call_graph;
+
+	if (how != SESSION_CALL_GRAPH_DEFAULT)
+		return how;
+	return copies_by_default(o, spec) ? SESSION_CALL_GRAPH_AUTO : SESSION_CALL_GRAPH_FP;
 }
 
 /* As perf has it; of the kernel the CPU keeps no such stack. */
@@ -541,7 +579,7 @@ event_plan_make(const struct session_options *o, const struct target *target,
 	struct event_plan plan = { 0 };
 	struct event_spec_list list = { 0 };
 	struct event_features f = { 0 };
-	bool stacks = false, traces = false;
+	struct samples all;
 	int r = check_byte_order(error);
 
 	if (r == 0)
@@ -567,18 +605,15 @@ event_plan_make(const struct session_options *o, const struct target *target,
 	}
 	if (r == 0)
 		r = settle_groups(o, target, &list, &plan, notes, error);
-	for (size_t i = 0; i < plan.nr; i++) {
-		stacks |= plan.defs[i].attr.sample_stack_user != 0;
-		traces |= plan.defs[i].aux != 0;
-	}
+	all = samples_of(&plan);
 	/* Its event was left out. */
-	if (!traces) {
+	if (!all.traces) {
 		event_aux_free(plan.aux);
 		plan.aux = NULL;
 	}
 	plan.sideband = list.nr;
 	plan.nr = list.nr + 1;
-	sideband_def(o, &f, stacks, plan.aux, &plan.defs[plan.sideband]);
+	sideband_def(o, &f, &all, &plan.defs[plan.sideband]);
 	if (r == 0)
 		r = event_aux_settle(plan.aux, plan.defs, o, target, error);
 	if (r == 0)

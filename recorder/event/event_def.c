@@ -224,6 +224,14 @@ event_def_samples(const struct event_def *def)
 }
 
 bool
+event_def_sizes_stack(const struct event_def *def)
+{
+	return def->unwind_bytes && def->unwind_open && def->attr.freq && !def->probe &&
+		!def->nr_more && !def->attr.context_switch &&
+		def->attr.type != PERF_TYPE_BREAKPOINT && def->attr.type != PERF_TYPE_TRACEPOINT;
+}
+
+bool
 event_def_samples_target(const struct event_def *def)
 {
 	return event_def_samples(def) && !def->everybody;

@@ -79,6 +79,12 @@ int event_def_look(struct event_def *def, const char *sysfs);
 /* What to open on a CPU. False: nothing there. */
 bool event_def_attr(const struct event_def *def, uint32_t cpu, struct perf_event_attr *ret);
 
+/*
+ * Is it the recorder that chooses how much of a stack is copied to be unwound? Not without a frequency: samples may come
+ * at any rate. Nor of what must not be closed while it samples, to be opened anew: probes, whose places are opened one by
+ * one and closed slowly, and what tells of each context switch.
+ */
+bool event_def_sizes_stack(const struct event_def *def);
 /* Samples are to have the registers of the user and so many bytes of the stack; 0: they are not. */
 void event_attr_copy_stack(struct perf_event_attr *attr, uint32_t bytes);
 /* Adds to an attr what is copied of a stack only to be unwound. */

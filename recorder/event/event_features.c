@@ -120,7 +120,6 @@ event_features_probe(const struct session_options *o, struct event_features *f, 
 				    "(attr.write_backward, Linux 4.7): record without --overwrite");
 	attr->write_backward = 0;
 	f->extra = event_extra_probe(&o->extra, attr, notes);
-	probe_sideband(attr, o->build_ids == SESSION_BUILD_IDS_KERNEL ? 0 : BIT(build_id), f,
-		       notes);
+	probe_sideband(attr, o->build_ids == SESSION_BUILD_IDS_FILE ? BIT(build_id) : 0, f, notes);
 	return 0;
 }

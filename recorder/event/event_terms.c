@@ -90,7 +90,7 @@ set_max_stack(const struct term *t)
 		return needs(t, "a number of frames, to 65535");
 	t->s->attr.sample_max_stack = (uint16_t)n;
 	if (!t->s->has_call_graph)
-		t->s->call_graph = SESSION_CALL_GRAPH_FP;
+		t->s->call_graph = SESSION_CALL_GRAPH_DEFAULT;
 	t->s->has_call_graph = true;
 	return 0;
 }

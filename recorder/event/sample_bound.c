@@ -31,12 +31,19 @@ sample_bound_traces(const struct event_plan *plan)
 	return false;
 }
 
+static uint64_t
+interrupt_ns(const struct event_plan *plan)
+{
+	const uint64_t measured = plan->interrupt_ns / 4 * 5;
+
+	return measured > SAMPLE_INTERRUPT_NS ? measured : SAMPLE_INTERRUPT_NS;
+}
+
 uint64_t
 sample_bound_price_ns(const struct event_plan *plan)
 {
-	uint64_t measured = plan->interrupt_ns / 4 * 5, dearest = 0;
-	uint64_t interrupt = measured > SAMPLE_INTERRUPT_NS ? measured : SAMPLE_INTERRUPT_NS;
-	uint64_t trace = plan->trace_ns * SAMPLE_TRACE_FAULTS;
+	const uint64_t interrupt = interrupt_ns(plan);
+	uint64_t dearest = 0, trace = plan->trace_ns * SAMPLE_TRACE_FAULTS;
 
 	trace = trace > SAMPLE_TRACE_NS ? trace : SAMPLE_TRACE_NS;
 
@@ -46,7 +53,8 @@ sample_bound_price_ns(const struct event_plan *plan)
 
 		if (!event_def_samples(&plan->defs[i]))
 			continue;
-		ns += (attr->sample_stack_user + plan->defs[i].unwind_bytes) * SAMPLE_STACK_BYTE_NS;
+		ns += (uint64_t)attr->sample_stack_user * SAMPLE_STACK_BYTE_NS +
+			(uint64_t)plan->defs[i].unwind_bytes * SAMPLE_UNWIND_BYTE_NS;
 		dearest = ns > dearest ? ns : dearest;
 	}
 	return dearest;
@@ -97,6 +105,20 @@ samples_a_second(const struct perf_event_attr *attr)
 	return counts_a_second(attr) / period;
 }
 
+uint64_t
+sample_bound_stack_bytes(const struct event_plan *plan, uint32_t share)
+{
+	const uint64_t a_second = (uint64_t)share * (SECOND_NS / SAMPLE_SHARE_ALL);
+	uint64_t samples = 0, each;
+
+	for (size_t i = 0; i < plan->nr; i++)
+		if (event_def_samples(&plan->defs[i]))
+			samples += plan->defs[i].attr.freq ? plan->defs[i].attr.sample_freq
+							   : samples_a_second(&plan->defs[i].attr);
+	each = ADMITTED(a_second / (samples ? samples : 1));
+	return each > interrupt_ns(plan) ? (each - interrupt_ns(plan)) / SAMPLE_UNWIND_BYTE_NS : 0;
+}
+
 static int
 refuse_period(const struct event_def *def, uint64_t allowed, struct session_error *error)
 {
@@ -142,6 +164,9 @@ sample_bound_plan(struct event_plan *plan, uint32_t share, struct buf *notes,
 	if (plan->nr > SAMPLE_EVENTS_MAX + 1)
 		return session_usage(error, "%zu events; a capture has %d at most", plan->nr - 1,
 				     SAMPLE_EVENTS_MAX);
+	for (size_t i = 0; i < plan->nr; i++)
+		if (event_def_sizes_stack(&plan->defs[i]))
+			plan->defs[i].unwind_bytes = SESSION_STACK_BYTES_LEAST;
 	left = ADMITTED(a_second / sample_bound_price_ns(plan));
 	for (size_t i = 0; i < plan->nr; i++) {
 		const struct event_def *def = &plan->defs[i];

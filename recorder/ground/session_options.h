@@ -23,6 +23,7 @@ enum session_target {
 
 enum session_call_graph {
 	SESSION_CALL_GRAPH_NONE,
+	SESSION_CALL_GRAPH_DEFAULT, /* AUTO of events with a frequency, FP of others: they may come at any rate */
 	SESSION_CALL_GRAPH_FP,
 	SESSION_CALL_GRAPH_AUTO,  /* registers and stack are copied, unwound, and not recorded */
 	SESSION_CALL_GRAPH_DWARF, /* registers and a piece of the stack with each sample */
@@ -57,7 +58,8 @@ struct session_objects {
 #define SESSION_AUX_BYTES (4u << 20)   /* as perf has it for whoever may lock them */
 #define SESSION_QUEUE_BYTES (16u << 20)
 
-#define SESSION_STACK_BYTES 8192      /* of user stack with a sample, as perf has it */
+#define SESSION_STACK_BYTES 8192 /* of user stack with a sample, as perf has it */
+#define SESSION_STACK_BYTES_LEAST 4096
 #define SESSION_STACK_BYTES_MAX 65528 /* the kernel's: a multiple of 8 in 16 bits */
 
 /* Registers of a sample, as bits of perf's numbers: all that a 64-bit task has and the kernel gives. */

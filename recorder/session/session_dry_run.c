@@ -70,24 +70,11 @@ session_check_options(const struct session_options *o, struct session_error *err
 	return 0;
 }
 
-/* Are stacks unwound while they are recorded? */
-static bool
-unwinds(const struct session_options *o)
-{
-	bool any = o->call_graph == SESSION_CALL_GRAPH_AUTO;
-
-	for (size_t i = 0; i < o->nr_events; i++)
-		any |= strstr(o->events[i], "call-graph=auto") != NULL;
-	return any;
-}
-
 void
 session_set_defaults(struct session_options *o)
 {
-	/* The kernel tells a build-id or an inode. For stacks that are unwound the inode says which file is whose. */
-	if (o->build_ids == SESSION_BUILD_IDS_AUTO)
-		o->build_ids = !unwinds(o) && buildid_probe_harmless() ? SESSION_BUILD_IDS_KERNEL
-								       : SESSION_BUILD_IDS_FILE;
+	if (o->build_ids == SESSION_BUILD_IDS_AUTO && !buildid_probe_harmless())
+		o->build_ids = SESSION_BUILD_IDS_FILE;
 	if (!o->block_age_ns)
 		o->block_age_ns = BLOCK_AGE_NS;
 }
@@ -107,7 +94,7 @@ bulk_bytes_a_second(const struct session_options *o, const struct event_plan *pl
 			hz = SESSION_FREQUENCY_HZ;
 		if (def->attr.sample_type & PERF_SAMPLE_STACK_USER)
 			sum += hz * def->attr.sample_stack_user;
-		sum += hz * session_stack_room(o, def);
+		sum += hz * session_stack_room(def);
 		/* A lost one costs the waits of all threads that it may have been of. */
 		if (def->everybody)
 			sum += WAKEUPS_BYTES;

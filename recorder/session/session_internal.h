@@ -159,7 +159,7 @@ int session_set_opened(struct session *s);
  * follow what walks need; 0: it stays.
  * session_follow_stacks(): opens them anew when they need another size.
  */
-uint64_t session_stack_room(const struct session_options *o, const struct event_def *def);
+uint64_t session_stack_room(const struct event_def *def);
 uint32_t session_size_stacks(const struct session_options *o, uint32_t ring_pages,
 			     const struct target *target, struct event_plan *plan);
 void session_follow_stacks(struct session *s, uint64_t now_ns);

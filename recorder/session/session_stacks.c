@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "recorder/event/sample_bound.h"
 #include "recorder/host/host.h"
 #include "recorder/session/session_internal.h"
 
@@ -13,29 +14,20 @@
 #define PARTS 10
 #define SAMPLES_MIN 4
 #define SAMPLE_BYTES 1024 /* of a sample beside its stack */
+/* Of all CPUs. A copy is copied twice more on its way to the unwinder, at 1.8 ns a byte in all. */
+#define BYTES_A_SECOND_MAX (UINT64_C(256) << 20)
+#define QUEUE_PARTS_OF_SECOND 32 /* the queue holds the samples of such a part at least */
 #define RETRY_NS (60 * SECOND_NS)
 /* Where more than one sample in so many is lost, copies become smaller, and stay so for a time. */
 #define LOST_SHARE 200
 #define LOST_NS (60 * SECOND_NS)
 #define SETTLE_NS (SECOND_NS * 3 / 2) /* from one such change to the next: more than one look */
 
-/*
- * Not without a frequency: samples may come at any rate. Nor what must not be closed while it samples: probes, whose
- * places are opened one by one and closed slowly, and what tells of each context switch.
- */
-static bool
-is_open(const struct event_def *def)
-{
-	return def->unwind_bytes && def->unwind_open && def->attr.freq && !def->probe &&
-		!def->nr_more && !def->attr.context_switch &&
-		def->attr.type != PERF_TYPE_BREAKPOINT && def->attr.type != PERF_TYPE_TRACEPOINT;
-}
-
 uint64_t
-session_stack_room(const struct session_options *o, const struct event_def *def)
+session_stack_room(const struct event_def *def)
 {
-	return is_open(def) && !o->cpu_share ? stack_size_within(UINT64_MAX) * UINT64_C(2) / PARTS
-					     : def->unwind_bytes;
+	return event_def_sizes_stack(def) ? stack_size_within(UINT64_MAX) * UINT64_C(2) / PARTS
+					  : def->unwind_bytes;
 }
 
 /* Samples a second of a CPU whose copies are as large as is needed. */
@@ -45,14 +37,15 @@ open_hz(const struct event_plan *plan)
 	uint64_t hz = 0;
 
 	for (size_t i = 0; i < plan->nr; i++)
-		if (is_open(&plan->defs[i]) && !plan->defs[i].member_of) /* its leader samples */
+		if (event_def_sizes_stack(&plan->defs[i]) &&
+		    !plan->defs[i].member_of) /* its leader samples */
 			hz += event_plan_hz(plan, &plan->defs[i]);
 	return hz;
 }
 
-/* The largest one that rings have room for, beside the copies whose size is given. */
-static uint32_t
-size_max(const struct event_plan *plan, uint32_t ring_pages)
+/* What a ring has room for, beside the copies whose size is given. */
+static uint64_t
+ring_room(const struct event_plan *plan, uint32_t ring_pages)
 {
 	const uint64_t samples = open_hz(plan) / PARTS;
 	uint64_t room = ring_pages * (uint64_t)sysconf(_SC_PAGESIZE), others = 0;
@@ -60,13 +53,40 @@ size_max(const struct event_plan *plan, uint32_t ring_pages)
 	for (size_t i = 0; i < plan->nr; i++) {
 		const struct event_def *def = &plan->defs[i];
 
-		if (!def->member_of && !is_open(def))
+		if (!def->member_of && !event_def_sizes_stack(def))
 			others += event_plan_hz(plan, def) *
 				(def->unwind_bytes + (uint64_t)def->attr.sample_stack_user);
 	}
 	room -= others / PARTS < room ? others / PARTS : room;
-	room /= samples > SAMPLES_MIN ? samples : SAMPLES_MIN;
-	return stack_size_within(room > SAMPLE_BYTES ? room - SAMPLE_BYTES : 0);
+	return room / (samples > SAMPLES_MIN ? samples : SAMPLES_MIN);
+}
+
+/* What one thread can take from the rings of all CPUs, and the queue behind it holds for a moment. */
+static uint64_t
+queue_room(const struct session_options *o, const struct target *target,
+	   const struct event_plan *plan)
+{
+	const uint64_t samples = open_hz(plan) * (target->online.nr ? target->online.nr : 1);
+	const uint64_t a_second = o->queue_bytes * QUEUE_PARTS_OF_SECOND;
+
+	return (a_second < BYTES_A_SECOND_MAX ? a_second : BYTES_A_SECOND_MAX) /
+		(samples ? samples : 1);
+}
+
+/* The largest one that there is room for, and that a share of the CPUs allows. */
+static uint32_t
+size_max(const struct session_options *o, const struct target *target,
+	 const struct event_plan *plan, uint32_t ring_pages)
+{
+	const uint64_t ring = ring_room(plan, ring_pages), queue = queue_room(o, target, plan);
+	const uint64_t room = ring < queue ? ring : queue;
+	const uint64_t bytes = room > SAMPLE_BYTES ? room - SAMPLE_BYTES : 0;
+	const uint64_t allowed = o->cpu_share
+		? sample_bound_stack_bytes(plan,
+					   atomic_load_explicit(o->cpu_share, memory_order_relaxed))
+		: UINT64_MAX;
+
+	return stack_size_within(bytes < allowed ? bytes : allowed);
 }
 
 /* Of a group, its members' as well. False: there is none. */
@@ -76,7 +96,7 @@ set_size(struct event_plan *plan, uint32_t bytes)
 	bool any = false;
 
 	for (size_t i = 0; i < plan->nr; i++)
-		if (is_open(&plan->defs[i])) {
+		if (event_def_sizes_stack(&plan->defs[i])) {
 			plan->defs[i].unwind_bytes = bytes;
 			any = true;
 		}
@@ -87,11 +107,8 @@ uint32_t
 session_size_stacks(const struct session_options *o, uint32_t ring_pages,
 		    const struct target *target, struct event_plan *plan)
 {
-	const uint32_t bytes = size_max(plan, ring_pages);
+	const uint32_t bytes = size_max(o, target, plan, ring_pages);
 
-	/* A share of the CPU was counted out with the size that there is. */
-	if (o->cpu_share)
-		return 0;
 	return set_size(plan, bytes) && target_of_cpus(target) ? bytes : 0;
 }
 
@@ -191,7 +208,7 @@ open_anew(struct session *s, uint32_t bytes)
 
 	(void)set_size(&s->plan, bytes);
 	for (uint32_t i = 0; r == 0 && i < s->plan.nr; i++)
-		if (is_open(&s->plan.defs[i]) && !s->plan.defs[i].member_of)
+		if (event_def_sizes_stack(&s->plan.defs[i]) && !s->plan.defs[i].member_of)
 			r = ring_set_renew(&s->rings, i, writer_queue(s->writer), s->shapes,
 					   host_now_ns());
 	session_watch_renewed(s);
@@ -202,7 +219,7 @@ open_anew(struct session *s, uint32_t bytes)
 static uint32_t
 next_size(struct session *s, uint32_t is, uint32_t wanted, uint64_t now_ns)
 {
-	const uint32_t max = size_max(&s->plan, s->rings.each.pages);
+	const uint32_t max = size_max(&s->options, &s->target, &s->plan, s->rings.each.pages);
 
 	if (!wanted)
 		wanted = is;

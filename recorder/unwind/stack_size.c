@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "format/bytes/time_text.h"
+#include "recorder/ground/session_options.h"
 
 #define CUT_SHARE 200 /* more than one walk in so many is cut: copies are to be larger */
 #define CUT_SHARE_LARGE                                                                            \
@@ -17,7 +18,8 @@
 	(SECOND_NS * 2) /* and the time, doubled each time that a smaller size was too small */
 #define SPARE_DOUBLED 5 /* times at most: a minute */
 
-static const uint32_t sizes[STACK_SIZES_NR] = { 4096, 8192, 16384, 32768, 64512 };
+static const uint32_t sizes[STACK_SIZES_NR] = { SESSION_STACK_BYTES_LEAST, 8192, 16384, 32768,
+						64512 };
 
 uint32_t
 stack_size_within(uint64_t bytes)

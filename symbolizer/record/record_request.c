@@ -492,7 +492,7 @@ record_request_set(void *arg, int value, const char *text)
 	case OPT_SLICE:
 		return set_unit(rq, value == OPT_UNIT ? "--unit" : "--slice", text);
 	case 'g':
-		rq->session.call_graph = SESSION_CALL_GRAPH_FP;
+		rq->session.call_graph = SESSION_CALL_GRAPH_DEFAULT;
 		return CLI_GO_ON;
 	case OPT_CALL_GRAPH:
 		return set_call_graph(rq, text);
@@ -605,7 +605,7 @@ record_request_parse(struct record_request *rq, int argc, char **argv)
 	int first, status;
 
 	*rq = (struct record_request){ .output = "recording.spoor",
-				       .session = { .call_graph = SESSION_CALL_GRAPH_FP,
+				       .session = { .call_graph = SESSION_CALL_GRAPH_DEFAULT,
 						    .writer = "spoor " SPOOR_VERSION } };
 	/* Before getopt, which moves arguments about. */
 	join_arguments(argc, argv, &rq->cmdline);

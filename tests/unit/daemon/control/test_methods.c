@@ -560,7 +560,7 @@ captures_are_passed_on(void **state)
 	assert_true(is_good(call_member("Capture", "\"cgroup\":\"system.slice/a..b.service\"")));
 	assert_int_equal(o->target, SESSION_CGROUP);
 	assert_string_equal(o->cgroup, "system.slice/a..b.service");
-	assert_int_equal(o->call_graph, SESSION_CALL_GRAPH_FP);
+	assert_int_equal(o->call_graph, SESSION_CALL_GRAPH_DEFAULT);
 	assert_int_equal(o->duration_ns, 0); /* as long as it may */
 	assert_null(o->events);
 

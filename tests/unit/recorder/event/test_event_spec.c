@@ -669,7 +669,8 @@ test_own_settings(void **state)
 	assert_true(l.specs[0].has_inherit && !l.specs[0].inherit);
 	assert_true(l.specs[1].sample_read && l.specs[1].weak && !l.specs[1].has_call_graph);
 	assert_int_equal(l.specs[2].attr.sample_max_stack, 5);
-	assert_true(l.specs[2].has_call_graph && l.specs[2].call_graph == SESSION_CALL_GRAPH_FP);
+	assert_true(l.specs[2].has_call_graph &&
+		    l.specs[2].call_graph == SESSION_CALL_GRAPH_DEFAULT);
 	assert_int_equal(l.specs[2].attr.branch_sample_type,
 			 PERF_SAMPLE_BRANCH_ANY_CALL | PERF_SAMPLE_BRANCH_USER);
 	assert_true(l.specs[3].has_call_graph && l.specs[3].call_graph == SESSION_CALL_GRAPH_NONE);

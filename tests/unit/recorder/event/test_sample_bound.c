@@ -223,6 +223,43 @@ test_stacks(void **state)
 	done(&m);
 }
 
+/* Copies to be unwound: as large as a share allows at the frequency, which is lowered for the smallest ones alone. */
+static void
+test_unwound_stacks(void **state)
+{
+	static const struct {
+		uint64_t hz, got, bytes;
+	} table[] = {
+		{ 99, 99, 394000 }, { 499, 499, 70000 }, { 999, 999, 30000 }, { 9999, 2836, 4096 }
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		struct maker m;
+
+		begin(&m, table[i].hz);
+		add(&m, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, table[i].hz, 0);
+		m.defs[0].unwind_bytes = SESSION_STACK_BYTES;
+		m.defs[0].unwind_open = true;
+		assert_int_equal(finish(&m, TENTH), 0);
+		assert_int_equal(m.defs[0].unwind_bytes, SESSION_STACK_BYTES_LEAST);
+		assert_int_equal(m.defs[0].attr.sample_freq, table[i].got);
+		assert_in_range(sample_bound_stack_bytes(&m.plan, TENTH), table[i].bytes,
+				table[i].bytes + table[i].bytes / 50);
+		done(&m);
+	}
+	/* A size that was asked for stays. */
+	struct maker m;
+
+	begin(&m, 9999);
+	add(&m, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 9999, 0);
+	m.defs[0].unwind_bytes = 32768;
+	assert_int_equal(finish(&m, TENTH), 0);
+	assert_int_equal(m.defs[0].unwind_bytes, 32768);
+	assert_in_range(m.defs[0].attr.sample_freq, 900, 950);
+	done(&m);
+}
+
 /* What costs at each count, whether it makes a sample or not. */
 static void
 test_hits(void **state)
@@ -329,9 +366,10 @@ main(void)
 		cmocka_unit_test(test_frequencies), cmocka_unit_test(test_terms),
 		cmocka_unit_test(test_measured),    cmocka_unit_test(test_traces),
 		cmocka_unit_test(test_periods),	    cmocka_unit_test(test_too_many_events),
-		cmocka_unit_test(test_stacks),	    cmocka_unit_test(test_storms),
-		cmocka_unit_test(test_within),	    cmocka_unit_test(test_time_off),
-		cmocka_unit_test(test_hits),	    cmocka_unit_test(test_owed),
+		cmocka_unit_test(test_stacks),	    cmocka_unit_test(test_unwound_stacks),
+		cmocka_unit_test(test_storms),	    cmocka_unit_test(test_within),
+		cmocka_unit_test(test_time_off),    cmocka_unit_test(test_hits),
+		cmocka_unit_test(test_owed),
 	};
 
 	return cmocka_run_group_tests_name("sample_bound", tests, NULL, NULL);
