@@ -5,25 +5,36 @@
 
 #include "format/record/perf_record.h"
 
+/* Of the stack's bytes; all: nothing is to be left out. */
+static size_t
+kept(const struct perf_sample *sample)
+{
+	size_t keep = ((size_t)sample->stack_user_dyn_size + 7) & ~(size_t)7;
+
+	if (sample->stack_user_dyn_size < sample->stack_user.len)
+		keep += 8;
+	return keep < sample->stack_user.len ? keep : sample->stack_user.len;
+}
+
 size_t
-sample_stack_trim(uint8_t *record, size_t len, const struct event_attr *attr)
+sample_stack_trim(uint8_t *to, const uint8_t *record, size_t len, const struct event_attr *attr)
 {
 	struct perf_record r;
-	size_t at, keep, behind;
+	size_t front = len, left_out = 0, at = 0;
 
-	if (perf_record_parse(span_of(record, len), attr, &r) != 0 || r.type != REC_SAMPLE ||
-	    !r.sample.stack_user.p)
+	if (perf_record_parse(span_of(record, len), attr, &r) == 0 && r.type == REC_SAMPLE &&
+	    r.sample.stack_user.p) {
+		at = (size_t)(r.sample.stack_user.p - record);
+		front = at + kept(&r.sample);
+		left_out = r.sample.stack_user.len - kept(&r.sample);
+	}
+	if (to != record)
+		memcpy(to, record, left_out ? front : len);
+	if (!left_out)
 		return len;
-	keep = ((size_t)r.sample.stack_user_dyn_size + 7) & ~(size_t)7;
-	if (r.sample.stack_user_dyn_size < r.sample.stack_user.len)
-		keep += 8;
-	if (keep >= r.sample.stack_user.len)
-		return len;
-	at = (size_t)(r.sample.stack_user.p - record);
-	behind = at + r.sample.stack_user.len;
-	le64enc(record + at - 8, keep);
-	memmove(record + at + keep, record + behind, len - behind);
-	len -= r.sample.stack_user.len - keep;
-	le16enc(record + 6, (uint16_t)len);
+	memmove(to + front, record + front + left_out, len - front - left_out);
+	le64enc(to + at - 8, front - at);
+	len -= left_out;
+	le16enc(to + 6, (uint16_t)len);
 	return len;
 }

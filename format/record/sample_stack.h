@@ -13,10 +13,12 @@
 #include "format/record/event_attr.h"
 
 /*
- * Shortens a sample, a whole record of len bytes, in its place: of the copy dyn_size bytes stay, rounded up to 8. If less
- * was copied than was asked for, 8 more stay, so that size > dyn_size still says so. Returns the record's length. It is
- * unchanged where there is nothing to leave out, and where the record does not parse by attr.
+ * Writes a sample, a whole record of len bytes, to to, which has room for them, or is the record itself: of the copied stack
+ * dyn_size bytes, rounded up to 8. If less was copied than was asked for, 8 more stay, so that size > dyn_size still says so.
+ * Returns the bytes written. All are where there is nothing to leave out, and where the record does not parse by attr. Bytes
+ * that are left out are not read.
  */
-size_t sample_stack_trim(uint8_t *record, size_t len, const struct event_attr *attr);
+size_t sample_stack_trim(uint8_t *to, const uint8_t *record, size_t len,
+			 const struct event_attr *attr);
 
 #endif

@@ -73,14 +73,37 @@ ring_pending(const struct ring *r)
 }
 
 static void
-copy_out(const struct ring *r, uint8_t *to, size_t bytes)
+copy_out(const struct ring *r, uint64_t at, uint8_t *to, size_t bytes)
 {
-	size_t from = (size_t)(r->tail & (r->size - 1));
+	size_t from = (size_t)(at & (r->size - 1));
 	size_t until_end = (size_t)r->size - from;
 	size_t first = bytes < until_end ? bytes : until_end;
 
 	memcpy(to, r->data + from, first);
 	memcpy(to + first, r->data, bytes - first);
+}
+
+/* Bytes that are there; 0: less than a record, or what cannot be records, and was skipped. */
+static uint64_t
+readable(struct ring *r, uint64_t *ret_head, uint64_t *corrupt)
+{
+	/* Pairs with the kernel's store of data_head (perf_output_put_handle()). */
+	const uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
+	const uint64_t there = head - r->tail;
+
+	*ret_head = head;
+	if (there < PERF_RECORD_HEADER_BYTES)
+		return 0;
+	if (there <= r->size && !(r->tail & 7))
+		return there;
+	skip_corrupt(r, head, corrupt);
+	return 0;
+}
+
+static bool
+is_length(size_t n, uint64_t there)
+{
+	return n >= PERF_RECORD_HEADER_BYTES && !(n & 7) && n <= there;
 }
 
 /*
@@ -90,23 +113,14 @@ copy_out(const struct ring *r, uint8_t *to, size_t bytes)
 size_t
 ring_read(struct ring *r, uint8_t *to, size_t max, uint64_t *corrupt)
 {
-	/* Pairs with the kernel's store of data_head (perf_output_put_handle()). */
-	uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
-	uint64_t there = head - r->tail;
-	size_t whole = 0, bytes;
+	uint64_t head, there = readable(r, &head, corrupt);
+	size_t whole = 0, bytes = there < max ? (size_t)there : max;
 
-	if (there < PERF_RECORD_HEADER_BYTES)
-		return 0;
-	if (there > r->size || (r->tail & 7)) {
-		skip_corrupt(r, head, corrupt);
-		return 0;
-	}
-	bytes = there < max ? (size_t)there : max;
-	copy_out(r, to, bytes);
+	copy_out(r, r->tail, to, bytes);
 	while (bytes - whole >= PERF_RECORD_HEADER_BYTES) {
 		size_t n = le16dec(to + whole + 6);
 
-		if (n < PERF_RECORD_HEADER_BYTES || (n & 7) || n > there - whole) {
+		if (!is_length(n, there - whole)) {
 			if (whole == 0)
 				skip_corrupt(r, head, corrupt);
 			return whole;
@@ -117,6 +131,38 @@ ring_read(struct ring *r, uint8_t *to, size_t max, uint64_t *corrupt)
 		r->records++;
 	}
 	return whole;
+}
+
+size_t
+ring_read_each(struct ring *r, uint8_t *to, size_t max, ring_put_fn *put, void *arg,
+	       size_t *ret_taken, uint64_t *corrupt)
+{
+	uint64_t head, there = readable(r, &head, corrupt);
+	size_t taken = 0, written = 0;
+
+	while (there - taken >= PERF_RECORD_HEADER_BYTES) {
+		const size_t at = (size_t)((r->tail + taken) & (r->size - 1));
+		const uint8_t *record = r->data + at;
+		/* A header is within the ring's end: all sizes are of 8 bytes. */
+		const size_t n = le16dec(record + 6);
+
+		if (!is_length(n, there - taken)) {
+			if (taken == 0)
+				skip_corrupt(r, head, corrupt);
+			break;
+		}
+		if (n > max - taken)
+			break;
+		if (n > r->size - at) {
+			copy_out(r, r->tail + taken, to + written, n);
+			record = to + written;
+		}
+		written += put(arg, to + written, record, n);
+		taken += n;
+		r->records++;
+	}
+	*ret_taken = taken;
+	return written;
 }
 
 void

@@ -49,6 +49,19 @@ size_t ring_pending(const struct ring *r);
  */
 size_t ring_read(struct ring *r, uint8_t *to, size_t max, uint64_t *corrupt);
 
+/*
+ * Writes a record of len bytes to to, which may be the record itself, or less than that of it. Returns the bytes written.
+ * A record in the ring's own memory has its length from there, which only the kernel writes.
+ */
+typedef size_t ring_put_fn(void *arg, uint8_t *to, const uint8_t *record, size_t len);
+
+/*
+ * As ring_read(), record by record: what put() leaves out is not copied. Returns the bytes written to to;
+ * *ret_taken: to be given to ring_consume().
+ */
+size_t ring_read_each(struct ring *r, uint8_t *to, size_t max, ring_put_fn *put, void *arg,
+		      size_t *ret_taken, uint64_t *corrupt);
+
 /* Gives back what was read: the kernel may write over it. */
 void ring_consume(struct ring *r, size_t bytes);
 

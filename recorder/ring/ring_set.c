@@ -194,40 +194,39 @@ ring_set_control(const struct ring_set *s, bool sideband, unsigned long request)
 
 /* --- the pass --------------------------------------------------------------------------- */
 
+struct trim {
+	const struct ring_set *set;
+	const struct cpu_rings *rings;
+};
+
 /* The attr of a sample's event whose stacks are unwound; NULL: of another event. The id is the first word. */
 static const struct event_attr *
-trimmed_attr(const struct ring_set *s, const struct cpu_rings *c, const uint8_t *record)
+trimmed_attr(const struct trim *t, const uint8_t *record)
 {
 	const uint64_t id = le64dec(record + PERF_RECORD_HEADER_BYTES);
+	const struct cpu_rings *c = t->rings;
 
 	for (size_t k = 0; k < c->nr; k++)
 		if (c->events[k].id == id)
-			return s->each.opened[c->events[k].def].sample_type & PERF_SAMPLE_STACK_USER
-				? &s->each.opened[c->events[k].def]
+			return t->set->each.opened[c->events[k].def].sample_type &
+					PERF_SAMPLE_STACK_USER
+				? &t->set->each.opened[c->events[k].def]
 				: NULL;
 	return NULL;
 }
 
-/* Whole records; returns the bytes that they are then. */
 static size_t
-trim_stacks(const struct ring_set *s, const struct cpu_rings *c, uint8_t *p, size_t n)
+put_trimmed(void *arg, uint8_t *to, const uint8_t *record, size_t len)
 {
-	size_t to = 0, size;
+	const struct event_attr *attr = NULL;
 
-	for (size_t from = 0; from < n; from += size) {
-		const struct event_attr *attr = NULL;
-		size_t len;
-
-		len = size = le16dec(p + from + 6);
-		if (size >= TRIM_LEAST && le32dec(p + from) == PERF_RECORD_SAMPLE)
-			attr = trimmed_attr(s, c, p + from);
-		if (attr)
-			len = sample_stack_trim(p + from, size, attr);
-		if (to != from)
-			memmove(p + to, p + from, len);
-		to += len;
-	}
-	return to;
+	if (len >= TRIM_LEAST && le32dec(record) == PERF_RECORD_SAMPLE)
+		attr = trimmed_attr(arg, record);
+	if (attr)
+		return sample_stack_trim(to, record, len, attr);
+	if (to != record)
+		memcpy(to, record, len);
+	return len;
 }
 
 bool
@@ -235,11 +234,12 @@ ring_set_drain(const struct ring_set *s, struct cpu_rings *c, struct ring *ring,
 	       uint64_t *moved)
 {
 	const bool trims = s->each.opened && ring == &c->samples;
+	struct trim trim = { s, c };
 	uint64_t bytes = 0;
 	bool room = true;
 
 	while (bytes < ring->size) {
-		size_t n = ring_pending(ring);
+		size_t n = ring_pending(ring), taken;
 		uint8_t *to;
 
 		if (n == 0)
@@ -251,12 +251,16 @@ ring_set_drain(const struct ring_set *s, struct cpu_rings *c, struct ring *ring,
 			room = false;
 			break;
 		}
-		n = ring_read(ring, to, n, &c->corrupt);
+		if (trims)
+			n = ring_read_each(ring, to, n, put_trimmed, &trim, &taken, &c->corrupt);
+		else
+			taken = n = ring_read(ring, to, n, &c->corrupt);
 		if (n == 0)
 			break;
-		queue_commit(q, MESSAGE_RECORDS, 0, 0, trims ? trim_stacks(s, c, to, n) : n);
-		ring_consume(ring, n);
-		bytes += n;
+		queue_commit(q, MESSAGE_RECORDS, 0, 0, n);
+		ring_consume(ring, taken);
+		bytes += taken;
+		c->copied += trims ? n : 0;
 	}
 	*moved += bytes;
 	return room;

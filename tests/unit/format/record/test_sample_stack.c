@@ -62,11 +62,18 @@ check_trimmed(uint64_t asked, uint64_t dyn, size_t want)
 	struct perf_record r;
 	size_t before, len;
 
+	uint8_t *copy;
+
 	buf_clear(&in);
 	make(asked, dyn);
 	before = in.len;
-	len = sample_stack_trim(in.p, in.len, &attr);
+	copy = malloc(before);
+	assert_non_null(copy);
+	assert_int_equal(sample_stack_trim(copy, in.p, in.len, &attr), before - (asked - want));
+	len = sample_stack_trim(in.p, in.p, in.len, &attr);
 	assert_int_equal(len, before - (asked - want));
+	assert_memory_equal(copy, in.p, len);
+	free(copy);
 	assert_int_equal(le16dec(in.p + 6), len);
 	assert_int_equal(perf_record_parse(span_of(in.p, len), &attr, &r), 0);
 	assert_int_equal(r.sample.stack_user.len, want);
@@ -96,16 +103,16 @@ test_nothing_to_trim(void **state)
 	const struct event_attr other = { .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP };
 
 	make(0, 0);
-	assert_int_equal(sample_stack_trim(in.p, in.len, &attr), in.len);
+	assert_int_equal(sample_stack_trim(in.p, in.p, in.len, &attr), in.len);
 	buf_clear(&in);
 	make(8192, 100);
-	assert_int_equal(sample_stack_trim(in.p, in.len, &other), in.len);
+	assert_int_equal(sample_stack_trim(in.p, in.p, in.len, &other), in.len);
 	/* Not of the kernel. */
 	buf_clear(&in);
 	make(8192, 8193);
-	assert_int_equal(sample_stack_trim(in.p, in.len, &attr), in.len);
+	assert_int_equal(sample_stack_trim(in.p, in.p, in.len, &attr), in.len);
 	le64enc(in.p + 8 + 7 * 8, UINT64_MAX);
-	assert_int_equal(sample_stack_trim(in.p, in.len, &attr), in.len);
+	assert_int_equal(sample_stack_trim(in.p, in.p, in.len, &attr), in.len);
 	assert_int_equal(le16dec(in.p + 6), in.len);
 }
 

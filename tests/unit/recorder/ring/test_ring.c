@@ -76,13 +76,42 @@ check_record(const uint8_t *p, uint16_t bytes, uint32_t type)
 }
 
 static size_t
-read_all(struct fake *f, size_t max, uint8_t *to)
+put_whole(void *arg, uint8_t *to, const uint8_t *record, size_t len)
+{
+	memmove(to, record, len);
+	return len;
+}
+
+static size_t
+read_one_way(struct fake *f, size_t max, uint8_t *to)
 {
 	size_t n = ring_read(&f->ring, to, max, &f->corrupt);
 
 	assert_true(n <= max);
 	ring_consume(&f->ring, n);
 	assert_int_equal(f->page.data_tail, f->ring.tail);
+	return n;
+}
+
+/* Both ways of reading have the same to say. */
+static size_t
+read_all(struct fake *f, size_t max, uint8_t *to)
+{
+	struct perf_event_mmap_page page = f->page;
+	struct ring ring = f->ring;
+	uint64_t corrupt = f->corrupt;
+	uint8_t each[SIZE];
+	size_t n, taken;
+
+	ring.page = &page;
+	n = ring_read_each(&ring, each, max, put_whole, NULL, &taken, &corrupt);
+	assert_int_equal(taken, n);
+	ring_consume(&ring, n);
+	assert_int_equal(read_one_way(f, max, to), n);
+	assert_int_equal(corrupt, f->corrupt);
+	assert_int_equal(ring.tail, f->ring.tail);
+	assert_int_equal(ring.records, f->ring.records);
+	assert_memory_equal(each, to, n);
 	return n;
 }
 
@@ -116,6 +145,45 @@ test_wrap_at_every_offset(void **state)
 			assert_int_equal(f.page.data_tail, f.page.data_head);
 			assert_int_equal(f.corrupt, 0);
 		}
+	}
+}
+
+static size_t
+put_half(void *arg, uint8_t *to, const uint8_t *record, size_t len)
+{
+	memmove(to, record, len / 2);
+	le16enc(to + 6, (uint16_t)(len / 2));
+	++*(int *)arg;
+	return len / 2;
+}
+
+/* What is left out makes room for more records, and not for more than is taken. */
+static void
+test_leaving_out(void **state)
+{
+	static const uint16_t sizes[] = { 32, 64, 512, 2048, 16 };
+	struct fake f;
+	uint8_t to[SIZE];
+	size_t taken;
+
+	for (uint64_t at = 0; at < SIZE; at += 8) {
+		int nr = 0;
+
+		fake_init(&f, at);
+		for (uint32_t i = 0; i < 5; i++)
+			put_record(&f, sizes[i], i);
+		assert_int_equal(ring_read_each(&f.ring, to, 2660, put_half, &nr, &taken,
+						&f.corrupt),
+				 2656 / 2);
+		assert_int_equal(taken, 2656);
+		assert_int_equal(nr, 4);
+		for (uint32_t i = 0, o = 0; i < 4; o += sizes[i++] / 2)
+			check_record(to + o, sizes[i] / 2, i);
+		ring_consume(&f.ring, taken);
+		assert_int_equal(ring_read_each(&f.ring, to, 16, put_half, &nr, &taken, &f.corrupt),
+				 8);
+		assert_int_equal(taken, 16);
+		assert_int_equal(f.corrupt, 0);
 	}
 }
 
@@ -296,7 +364,7 @@ test_moving_head(void **state)
 	fake_init(&f, 0);
 	assert_int_equal(pthread_create(&thread, NULL, producer, &f), 0);
 	while (next < MOVING) {
-		size_t n = read_all(&f, 2048, to);
+		size_t n = read_one_way(&f, 2048, to);
 
 		if (n == 0)
 			sched_yield();
@@ -348,12 +416,19 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_empty),	     cmocka_unit_test(test_wrap_at_every_offset),
-		cmocka_unit_test(test_full),	     cmocka_unit_test(test_limit),
-		cmocka_unit_test(test_garbage_size), cmocka_unit_test(test_good_before_garbage),
-		cmocka_unit_test(test_torn_head),    cmocka_unit_test(test_head_not_aligned),
-		cmocka_unit_test(test_head_too_far), cmocka_unit_test(test_head_goes_back),
-		cmocka_unit_test(test_moving_head),  cmocka_unit_test(test_leave_pages),
+		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_wrap_at_every_offset),
+		cmocka_unit_test(test_leaving_out),
+		cmocka_unit_test(test_full),
+		cmocka_unit_test(test_limit),
+		cmocka_unit_test(test_garbage_size),
+		cmocka_unit_test(test_good_before_garbage),
+		cmocka_unit_test(test_torn_head),
+		cmocka_unit_test(test_head_not_aligned),
+		cmocka_unit_test(test_head_too_far),
+		cmocka_unit_test(test_head_goes_back),
+		cmocka_unit_test(test_moving_head),
+		cmocka_unit_test(test_leave_pages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
