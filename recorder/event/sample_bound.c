@@ -53,11 +53,26 @@ sample_bound_price_ns(const struct event_plan *plan)
 
 		if (!event_def_samples(&plan->defs[i]))
 			continue;
-		ns += (uint64_t)attr->sample_stack_user * SAMPLE_STACK_BYTE_NS +
-			(uint64_t)plan->defs[i].unwind_bytes * SAMPLE_UNWIND_BYTE_NS;
+		ns += (uint64_t)attr->sample_stack_user * SAMPLE_STACK_BYTE_NS;
 		dearest = ns > dearest ? ns : dearest;
 	}
 	return dearest;
+}
+
+/* Of a copy that is to be unwound, as large as is planned. */
+static uint64_t
+copy_ns(const struct event_plan *plan)
+{
+	uint64_t dearest = 0;
+
+	for (size_t i = 0; i < plan->nr; i++) {
+		const struct event_def *def = &plan->defs[i];
+		const uint64_t bytes = event_def_sizes_stack(def) ? SESSION_STACK_BYTES_LEAST
+								  : def->unwind_bytes;
+
+		dearest = bytes > dearest ? bytes : dearest;
+	}
+	return dearest * SAMPLE_UNWIND_BYTE_NS;
 }
 
 uint64_t
@@ -105,20 +120,6 @@ samples_a_second(const struct perf_event_attr *attr)
 	return counts_a_second(attr) / period;
 }
 
-uint64_t
-sample_bound_stack_bytes(const struct event_plan *plan, uint32_t share)
-{
-	const uint64_t a_second = (uint64_t)share * (SECOND_NS / SAMPLE_SHARE_ALL);
-	uint64_t samples = 0, each;
-
-	for (size_t i = 0; i < plan->nr; i++)
-		if (event_def_samples(&plan->defs[i]))
-			samples += plan->defs[i].attr.freq ? plan->defs[i].attr.sample_freq
-							   : samples_a_second(&plan->defs[i].attr);
-	each = ADMITTED(a_second / (samples ? samples : 1));
-	return each > interrupt_ns(plan) ? (each - interrupt_ns(plan)) / SAMPLE_UNWIND_BYTE_NS : 0;
-}
-
 static int
 refuse_period(const struct event_def *def, uint64_t allowed, struct session_error *error)
 {
@@ -164,10 +165,7 @@ sample_bound_plan(struct event_plan *plan, uint32_t share, struct buf *notes,
 	if (plan->nr > SAMPLE_EVENTS_MAX + 1)
 		return session_usage(error, "%zu events; a capture has %d at most", plan->nr - 1,
 				     SAMPLE_EVENTS_MAX);
-	for (size_t i = 0; i < plan->nr; i++)
-		if (event_def_sizes_stack(&plan->defs[i]))
-			plan->defs[i].unwind_bytes = SESSION_STACK_BYTES_LEAST;
-	left = ADMITTED(a_second / sample_bound_price_ns(plan));
+	left = ADMITTED(a_second / (sample_bound_price_ns(plan) + copy_ns(plan)));
 	for (size_t i = 0; i < plan->nr; i++) {
 		const struct event_def *def = &plan->defs[i];
 
@@ -192,6 +190,20 @@ sample_bound_plan(struct event_plan *plan, uint32_t share, struct buf *notes,
 		plan->frequency_hz_max = left / with;
 	}
 	return 0;
+}
+
+uint64_t
+sample_bound_copied(const struct event_plan *plan, uint32_t share)
+{
+	const uint64_t a_second = (uint64_t)share * (SECOND_NS / SAMPLE_SHARE_ALL);
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < plan->nr; i++)
+		if (event_def_samples(&plan->defs[i]))
+			ns += (plan->defs[i].attr.freq ? plan->defs[i].attr.sample_freq
+						       : samples_a_second(&plan->defs[i].attr)) *
+				interrupt_ns(plan);
+	return a_second > ns ? (a_second - ns) / SAMPLE_UNWIND_BYTE_NS : 0;
 }
 
 /* --- the account ------------------------------------------------------------------------- */

@@ -32,8 +32,9 @@
 #define SAMPLE_INTERRUPT_NS 20000u
 #define SAMPLE_TRACE_NS 6000u
 #define SAMPLE_TRACE_FAULTS 5u
-#define SAMPLE_STACK_BYTE_NS 4u	 /* copied three times, compressed, written */
-#define SAMPLE_UNWIND_BYTE_NS 2u /* copied three times */
+#define SAMPLE_STACK_BYTE_NS 4u /* copied three times, compressed, written */
+#define SAMPLE_UNWIND_BYTE_NS                                                                      \
+	2u /* copied three times; not in the price of a sample, but by what there was */
 #define SAMPLE_HIT_NS 200u
 #define SAMPLE_HIT_TRAP_NS 20000u /* breakpoints and probes */
 
@@ -44,15 +45,18 @@ uint64_t sample_bound_price_ns(const struct event_plan *plan);
 /* Of one count of an event; 0: what it counts costs nothing. */
 uint64_t sample_bound_hit_ns(const struct event_def *def);
 
-/* So many bytes of a stack can be copied to be unwound with each sample, at the plan's frequencies and periods. */
-uint64_t sample_bound_stack_bytes(const struct event_plan *plan, uint32_t share);
-
 /*
  * Lowers the frequencies of a plan to what a share allows, with a note; periods of what counts time
- * stay, or are refused. Copies of stacks whose size the recorder chooses are as small as they can be. notes as in event_plan_make(). 0, or -EINVAL with *error.
+ * stay, or are refused. Copies of stacks whose size the recorder chooses count as small as they can be. notes as in event_plan_make(). 0, or -EINVAL with *error.
  */
 int sample_bound_plan(struct event_plan *plan, uint32_t share, struct buf *notes,
 		      struct session_error *error);
+
+/*
+ * So many bytes of samples that are to be unwound can be copied in a second of a CPU that is always busy, at the plan's
+ * frequencies and periods.
+ */
+uint64_t sample_bound_copied(const struct event_plan *plan, uint32_t share);
 
 /* Lowers those of a plan's frequencies that are above hz, with a note that tells the reason. */
 void sample_bound_lower(struct event_plan *plan, uint64_t hz, const char *reason,

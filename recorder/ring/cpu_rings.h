@@ -60,10 +60,11 @@ struct cpu_rings {
 	struct aux_ring aux;	       /* in the page of samples; page NULL: none */
 	struct open_event *events;
 	size_t nr;
-	size_t told;	 /* of events, of a CPU that has gone: whose counts have been handed over */
-	bool stopped;	 /* likewise: what is left in its AUX area is known */
-	int samples_fd;	 /* that the ring of samples is mapped on */
-	uint64_t copied; /* bytes of samples, where stacks are unwound: what is left of them */
+	size_t told;	/* of events, of a CPU that has gone: whose counts have been handed over */
+	bool stopped;	/* likewise: what is left in its AUX area is known */
+	int samples_fd; /* that the ring of samples is mapped on */
+	/* Bytes of samples, where stacks are unwound: what is left of them; and as of the last look (session_stacks). */
+	uint64_t copied, copied_seen;
 	uint64_t lost_closed;		      /* by events that were renewed */
 	uint64_t corrupt;		      /* bytes that were no records */
 	uint64_t queue_full;		      /* times that a drain was put off */

@@ -324,8 +324,10 @@ samples_cost_ns(struct ring_set *s, size_t i, uint64_t now_ns)
 	struct ring_set_account *a = &s->accounts[i];
 	uint64_t passed_ns = now_ns - a->sampling.at_ns, ns;
 
-	ns = (s->cpus[i].samples.records - a->paid_records) * sample_bound_price_ns(s->each.plan);
+	ns = (s->cpus[i].samples.records - a->paid_records) * sample_bound_price_ns(s->each.plan) +
+		(s->cpus[i].copied - a->paid_copied) * SAMPLE_UNWIND_BYTE_NS;
 	a->paid_records = s->cpus[i].samples.records;
+	a->paid_copied = s->cpus[i].copied;
 	return ns < passed_ns ? ns : passed_ns;
 }
 

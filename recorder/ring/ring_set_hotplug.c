@@ -110,7 +110,7 @@ ring_set_cpu_gone(struct ring_set *s, size_t i, struct queue *q, const struct ev
 	if (a->sampling.off_since_ns)
 		sample_account_turn(&a->sampling, true, now_ns);
 	a->before = ring_set_counts(c, a, now_ns);
-	a->paid_records = a->paid_ns = 0;
+	a->paid_records = a->paid_copied = a->paid_ns = 0;
 	if (target_samples(s->each.target, c->cpu)) {
 		a->offline_since_ns = gap.from_ns = now_ns;
 		queue_send_bytes(q, MESSAGE_GAP, &gap, sizeof(gap));

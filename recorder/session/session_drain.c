@@ -293,9 +293,9 @@ pass(struct session *s, uint64_t now_ns)
 	if (second) {
 		look_for_losses(s, now_ns);
 		session_follow_limit(s, now_ns);
-		session_follow_stacks(s, now_ns);
 		share_cpu(s);
 	}
+	session_follow_stacks(s, second, now_ns);
 	if (second || s->cpu_news)
 		follow_cpus(s, now_ns);
 	if (now_ns >= s->phase_due_ns)

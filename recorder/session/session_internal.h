@@ -77,9 +77,11 @@ struct session {
 	bool stacks_told;	      /* that they would need more than there is room for */
 	bool stacks_due;	      /* some events do not have that size yet */
 	uint64_t stacks_lost;	      /* samples that had no room, as of the last look */
-	uint32_t stacks_most;	      /* bytes of a copy, since samples had no room */
+	uint64_t stacks_seen_ns;
+	uint32_t stacks_most; /* bytes of a copy, since samples had no room, or copies took too much */
 	uint64_t stacks_most_until_ns;
-	bool stacks_lost_told;
+	bool stacks_over; /* the latter */
+	bool stacks_bound_told;
 	uint64_t stacks_retry_ns; /* when that is tried again, which has failed */
 	uint64_t limit_ns;	  /* when the kernel's limit of the frequency was last asked for */
 	/* Statistics: relaxed, each a fact of its own. */
@@ -157,12 +159,13 @@ int session_set_opened(struct session *s);
  * session_stack_room(): bytes for each sample of an event, where a ring is to hold half a second of them.
  * session_size_stacks(): before they are opened, sets as much as such rings have room for. Returns it where it is to
  * follow what walks need; 0: it stays.
- * session_follow_stacks(): opens them anew when they need another size.
+ * session_follow_stacks(): opens them anew when they need another size. second: about a second has passed since the last
+ * call with it; losses are counted then, and only walks that were cut do not wait for it.
  */
 uint64_t session_stack_room(const struct event_def *def);
 uint32_t session_size_stacks(const struct session_options *o, uint32_t ring_pages,
 			     const struct target *target, struct event_plan *plan);
-void session_follow_stacks(struct session *s, uint64_t now_ns);
+void session_follow_stacks(struct session *s, bool second, uint64_t now_ns);
 
 /* The kernel lowers its limit when it finds that sampling takes too long; people raise it. */
 void session_follow_limit(struct session *s, uint64_t now_ns);

@@ -14,9 +14,9 @@
 #define PARTS 10
 #define SAMPLES_MIN 4
 #define SAMPLE_BYTES 1024 /* of a sample beside its stack */
-/* Of all CPUs. A copy is copied twice more on its way to the unwinder, at 1.8 ns a byte in all. */
-#define BYTES_A_SECOND_MAX (UINT64_C(256) << 20)
-#define QUEUE_PARTS_OF_SECOND 32 /* the queue holds the samples of such a part at least */
+/* Of all CPUs, and likewise for the queue to hold such a part of a second. Stacks that are not as deep are less. */
+#define BYTES_A_SECOND_MAX (UINT64_C(1) << 30)
+#define QUEUE_PARTS_OF_SECOND 128
 #define RETRY_NS (60 * SECOND_NS)
 /* Where more than one sample in so many is lost, copies become smaller, and stay so for a time. */
 #define LOST_SHARE 200
@@ -73,20 +73,27 @@ queue_room(const struct session_options *o, const struct target *target,
 		(samples ? samples : 1);
 }
 
-/* The largest one that there is room for, and that a share of the CPUs allows. */
+static uint64_t
+copied_max(const struct session_options *o, const struct event_plan *plan)
+{
+	return o->cpu_share
+		? sample_bound_copied(plan,
+				      atomic_load_explicit(o->cpu_share, memory_order_relaxed))
+		: UINT64_MAX;
+}
+
+/* The largest one that there is room for. Of one that stays as it is, all may be as large: a share has to do for them. */
 static uint32_t
 size_max(const struct session_options *o, const struct target *target,
 	 const struct event_plan *plan, uint32_t ring_pages)
 {
 	const uint64_t ring = ring_room(plan, ring_pages), queue = queue_room(o, target, plan);
-	const uint64_t room = ring < queue ? ring : queue;
+	const uint64_t room = ring < queue ? ring : queue, hz = open_hz(plan);
 	const uint64_t bytes = room > SAMPLE_BYTES ? room - SAMPLE_BYTES : 0;
-	const uint64_t allowed = o->cpu_share
-		? sample_bound_stack_bytes(plan,
-					   atomic_load_explicit(o->cpu_share, memory_order_relaxed))
-		: UINT64_MAX;
+	const uint64_t paid = target_of_cpus(target) ? UINT64_MAX
+						     : copied_max(o, plan) / (hz ? hz : 1);
 
-	return stack_size_within(bytes < allowed ? bytes : allowed);
+	return stack_size_within(bytes < paid ? bytes : paid);
 }
 
 /* Of a group, its members' as well. False: there is none. */
@@ -172,31 +179,60 @@ lost_since(struct session *s)
 	return s->stacks_lost > before ? s->stacks_lost - before : 0;
 }
 
+/* Of the CPU with most of them, since the last look. */
+static uint64_t
+copied_since(struct session *s)
+{
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < s->rings.nr; i++) {
+		struct cpu_rings *c = &s->rings.cpus[i];
+		const uint64_t copied = c->copied - c->copied_seen;
+
+		c->copied_seen = c->copied;
+		most = copied > most ? copied : most;
+	}
+	return most;
+}
+
+static bool
+over_share(const struct session *s, uint64_t copied, uint64_t passed_ns)
+{
+	return passed_ns > MS_NS &&
+		copied / (passed_ns / MS_NS) * 1000 > copied_max(&s->options, &s->plan);
+}
+
 /*
- * A stack that is cut is better than a sample that is lost. What the events lost before they were opened anew shows at the
- * next look: it does not count again.
+ * A stack that is cut is better than a sample that is lost, or not taken since the share is used up. What the events lost
+ * before they were opened anew shows at the next look: it does not count again.
  */
 static void
-bound_by_losses(struct session *s, uint32_t is, uint64_t lost, uint64_t now_ns)
+bound_size(struct session *s, uint32_t is, uint64_t now_ns)
 {
-	if (lost * LOST_SHARE <= open_hz(&s->plan) * s->rings.nr ||
+	const uint64_t lost = lost_since(s), copied = copied_since(s);
+	const uint64_t passed_ns = now_ns - s->stacks_seen_ns;
+	const bool over = s->stacks_seen_ns && over_share(s, copied, passed_ns);
+
+	s->stacks_seen_ns = now_ns;
+	if ((lost * LOST_SHARE <= open_hz(&s->plan) * s->rings.nr && !over) ||
 	    now_ns + LOST_NS < s->stacks_most_until_ns + SETTLE_NS)
 		return;
 	s->stacks_most = stack_size_within(is - 1);
 	s->stacks_most_until_ns = now_ns + LOST_NS;
+	s->stacks_over = over;
 }
 
 static void
-tell_losses(struct session *s, uint32_t bytes, uint32_t before)
+tell_bound(struct session *s, uint32_t bytes, uint32_t before)
 {
 	char line[160];
 
-	if (s->stacks_lost_told || bytes >= before)
+	if (s->stacks_bound_told || bytes >= before)
 		return;
-	s->stacks_lost_told = true;
-	snprintf(line, sizeof(line),
-		 "samples were lost, as rings were full: %u KiB of each stack are copied now, "
-		 "instead of %u",
+	s->stacks_bound_told = true;
+	snprintf(line, sizeof(line), "%s: %u KiB of each stack are copied now, instead of %u",
+		 s->stacks_over ? "copies of stacks took more than capture_cpu allows"
+				: "samples were lost, as rings were full",
 		 bytes >> 10, before >> 10);
 	writer_tell(s->writer, line);
 }
@@ -233,16 +269,16 @@ next_size(struct session *s, uint32_t is, uint32_t wanted, uint64_t now_ns)
 }
 
 void
-session_follow_stacks(struct session *s, uint64_t now_ns)
+session_follow_stacks(struct session *s, bool second, uint64_t now_ns)
 {
 	const uint32_t is = atomic_load_explicit(&s->stack_size.bytes, memory_order_relaxed);
 	uint32_t wanted = atomic_load_explicit(&s->stack_size.wanted, memory_order_relaxed), next;
-	const uint64_t lost = is ? lost_since(s) : 0;
 	int r;
 
-	if (!is || now_ns < s->stacks_retry_ns)
+	if (!is || (!second && wanted <= is) || now_ns < s->stacks_retry_ns)
 		return;
-	bound_by_losses(s, is, lost, now_ns);
+	if (second)
+		bound_size(s, is, now_ns);
 	next = next_size(s, is, wanted, now_ns);
 	if (next == is && !s->stacks_due)
 		return;
@@ -254,7 +290,7 @@ session_follow_stacks(struct session *s, uint64_t now_ns)
 	if (r < 0)
 		return;
 	if (next == s->stacks_most && now_ns < s->stacks_most_until_ns)
-		tell_losses(s, next, is);
+		tell_bound(s, next, is);
 	atomic_store_explicit(&s->stack_size.bytes, next, memory_order_relaxed);
 	/* It is done, unless the writer thread has said another one meanwhile. */
 	(void)atomic_compare_exchange_strong(&s->stack_size.wanted, &wanted, 0);

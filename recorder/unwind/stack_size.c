@@ -15,8 +15,8 @@
 #define SPARE_SHARE 400 /* no more than one in so many would be cut: copies are to be smaller */
 #define SPARE 1000	/* walks that this is looked at in, at least */
 #define SPARE_NS                                                                                   \
-	(SECOND_NS * 2) /* and the time, doubled each time that a smaller size was too small */
-#define SPARE_DOUBLED 5 /* times at most: a minute */
+	(SECOND_NS * 5) /* and the time, doubled each time that a smaller size was too small */
+#define SPARE_DOUBLED 4 /* times at most: more than a minute */
 
 static const uint32_t sizes[STACK_SIZES_NR] = { SESSION_STACK_BYTES_LEAST, 8192, 16384, 32768,
 						64512 };

@@ -223,15 +223,13 @@ test_stacks(void **state)
 	done(&m);
 }
 
-/* Copies to be unwound: as large as a share allows at the frequency, which is lowered for the smallest ones alone. */
+/* Copies to be unwound: a frequency is lowered for the smallest ones alone, and the rest of the share is theirs. */
 static void
 test_unwound_stacks(void **state)
 {
 	static const struct {
-		uint64_t hz, got, bytes;
-	} table[] = {
-		{ 99, 99, 394000 }, { 499, 499, 70000 }, { 999, 999, 30000 }, { 9999, 2836, 4096 }
-	};
+		uint64_t hz, got, copied;
+	} table[] = { { 99, 99, 49010000 }, { 999, 999, 40010000 }, { 9999, 2836, 21640000 } };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
@@ -239,23 +237,22 @@ test_unwound_stacks(void **state)
 
 		begin(&m, table[i].hz);
 		add(&m, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, table[i].hz, 0);
-		m.defs[0].unwind_bytes = SESSION_STACK_BYTES;
+		m.defs[0].unwind_bytes = 64512;
 		m.defs[0].unwind_open = true;
 		assert_int_equal(finish(&m, TENTH), 0);
-		assert_int_equal(m.defs[0].unwind_bytes, SESSION_STACK_BYTES_LEAST);
 		assert_int_equal(m.defs[0].attr.sample_freq, table[i].got);
-		assert_in_range(sample_bound_stack_bytes(&m.plan, TENTH), table[i].bytes,
-				table[i].bytes + table[i].bytes / 50);
+		assert_int_equal(sample_bound_copied(&m.plan, TENTH), table[i].copied);
+		/* A sample is paid by what was copied. */
+		assert_int_equal(sample_bound_price_ns(&m.plan), SAMPLE_INTERRUPT_NS);
 		done(&m);
 	}
-	/* A size that was asked for stays. */
+	/* A size that was asked for. */
 	struct maker m;
 
 	begin(&m, 9999);
 	add(&m, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 9999, 0);
 	m.defs[0].unwind_bytes = 32768;
 	assert_int_equal(finish(&m, TENTH), 0);
-	assert_int_equal(m.defs[0].unwind_bytes, 32768);
 	assert_in_range(m.defs[0].attr.sample_freq, 900, 950);
 	done(&m);
 }

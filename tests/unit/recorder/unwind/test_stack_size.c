@@ -88,10 +88,10 @@ test_shrinks(void **state)
 	count(&s, 800, 3000, false, 1);
 	count(&s, 299, 9000, false, 1);
 	count(&s, 2, 30000, false, 1);
-	/* Not before two seconds are over. */
-	count(&s, 1, 3000, false, 2 * SECOND_NS);
+	/* Not before five seconds are over. */
+	count(&s, 1, 3000, false, 5 * SECOND_NS);
 	assert_int_equal(s.wanted, 0);
-	count(&s, 1, 3000, false, 2 * SECOND_NS + 1);
+	count(&s, 1, 3000, false, 5 * SECOND_NS + 1);
 	assert_int_equal(s.wanted, 16384);
 
 	/* Nor before a thousand walks. */
@@ -99,19 +99,19 @@ test_shrinks(void **state)
 	count(&s, 999, 3000, false, 1);
 	count(&s, 1, 3000, false, 1);
 	assert_int_equal(s.wanted, 0);
-	count(&s, 1, 3000, false, 3 * SECOND_NS);
+	count(&s, 1, 3000, false, 6 * SECOND_NS);
 	assert_int_equal(s.wanted, 4096);
 
 	/* Three of a thousand need more. */
 	s = (struct stack_size){ .bytes = 16384 };
 	count(&s, 1000, 3000, false, 1);
 	count(&s, 3, 9000, false, 1);
-	count(&s, 1, 3000, false, 3 * SECOND_NS);
+	count(&s, 1, 3000, false, 6 * SECOND_NS);
 	assert_int_equal(s.wanted, 0);
 	/* They are forgotten after that. */
 	assert_int_equal(s.all, 0);
-	count(&s, 1000, 3000, false, 3 * SECOND_NS);
-	count(&s, 1, 3000, false, 6 * SECOND_NS);
+	count(&s, 1000, 3000, false, 6 * SECOND_NS);
+	count(&s, 1, 3000, false, 12 * SECOND_NS);
 	assert_int_equal(s.wanted, 4096);
 }
 
@@ -122,8 +122,8 @@ test_shrinks_later(void **state)
 	struct stack_size s = { .bytes = 32768 };
 	uint64_t now_ns = 1;
 
-	for (unsigned wait = 2; wait <= 256; wait *= 2) {
-		const uint64_t waits_ns = (wait < 64 ? wait : 64) * SECOND_NS;
+	for (unsigned wait = 5; wait <= 320; wait *= 2) {
+		const uint64_t waits_ns = (wait < 80 ? wait : 80) * SECOND_NS;
 
 		count(&s, 1000, 3000, false, now_ns);
 		count(&s, 1, 3000, false, now_ns + waits_ns - 1);
