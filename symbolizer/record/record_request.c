@@ -26,6 +26,7 @@
 
 enum {
 	OPT_CALL_GRAPH = 0x100,
+	OPT_FP,
 	OPT_CGROUP,
 	OPT_UNIT,
 	OPT_SLICE,
@@ -55,9 +56,10 @@ static const struct cli_option options[] = {
 	  "what runs in this control group; one an event" },
 	{ OPT_UNIT, 0, "unit", "UNIT", "what runs in that of this unit of systemd: nginx" },
 	{ OPT_SLICE, 0, "slice", "SLICE", "in that of this slice: system, user-1000" },
-	{ 'g', 'g', "fp", NULL, "call chains by frame pointers (default)" },
+	{ 'g', 'g', "callchains", NULL, "call chains by the default of --call-graph" },
+	{ OPT_FP, 0, "fp", NULL, "call chains by frame pointers alone: --call-graph fp" },
 	{ OPT_CALL_GRAPH, 0, "call-graph", "HOW",
-	  "fp[,FRAMES] (default), auto[,BYTES], dwarf[,BYTES], lbr or none" },
+	  "auto[,BYTES] (default; fp without a frequency), fp[,FRAMES], dwarf[,BYTES], lbr or none" },
 	{ 'm', 'm', "mmap-pages", "PAGES|SIZE[,AUX]",
 	  "a CPU's sample ring (default: 128), 1M...; and its AUX area (4M)" },
 	{ 'S', 'S', "snapshot", "[e][SIZE]",
@@ -493,6 +495,9 @@ record_request_set(void *arg, int value, const char *text)
 		return set_unit(rq, value == OPT_UNIT ? "--unit" : "--slice", text);
 	case 'g':
 		rq->session.call_graph = SESSION_CALL_GRAPH_DEFAULT;
+		return CLI_GO_ON;
+	case OPT_FP:
+		rq->session.call_graph = SESSION_CALL_GRAPH_FP;
 		return CLI_GO_ON;
 	case OPT_CALL_GRAPH:
 		return set_call_graph(rq, text);

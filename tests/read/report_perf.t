@@ -21,12 +21,13 @@ one_perf()
 }
 # Some perfs demangle by libstdc++, with parameters, and inlined calls are perf's after DWARF of its own.
 # Aborts of perf 6.1, which a file of any process here may be the reason of, are not what is tested.
+# Of 127 frames and more it takes the outer ones alone.
 perf_report() # FILE OPTION...
 {
 	local file=$1
 	shift
 	for _ in 1 2 3; do
-		one_perf report -i "$file" --stdio --percent-limit 0 --no-inline --no-demangle "$@" 2>perf.err && return
+		one_perf report -i "$file" --stdio --max-stack 2000 --percent-limit 0 --no-inline --no-demangle "$@" 2>perf.err && return
 	done
 	diag_file perf.err
 	return 1
@@ -48,7 +49,7 @@ agree() # WHAT OPTION...: theirs and ours
 for name in compiler python storm; do
 	"$SPOOR" export -f perf-data-file -o $name.data $name.spoor 2>/dev/null
 	# By them the oracle knows which stacks perf drops, and why.
-	one_perf script -i $name.data -F comm,tid,time,ip,sym,symoff --no-inline >script.theirs 2>perf.err || diag_file perf.err
+	one_perf script --max-stack 2000 -i $name.data -F comm,tid,time,ip,sym,symoff --no-inline >script.theirs 2>perf.err || diag_file perf.err
 	"$SPOOR" dump --json $name.spoor | jq -r 'select(.type == "SAMPLE" and any(.fields.callchain[]?; startswith("CONTEXT"))) |
 		"\(.tid) \(.time)"' >marks
 	"$SPOOR" export -f perf-script --no-inline --no-demangle $name.spoor >script.ours 2>/dev/null
