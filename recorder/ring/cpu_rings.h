@@ -30,10 +30,11 @@ struct cpu_rings_options {
 	struct event_plan *plan; /* borrowed, as the target is */
 	const struct target *target;
 	uint32_t pages, sideband_pages;
-	bool skip_missing;  /* a sampling event that is refused somewhere is left out there */
-	struct buf *notes;  /* where that is told; NULL: it is not */
-	bool overwrite;	    /* the ring of samples: the events are written backward */
-	uint32_t aux_pages; /* of the AUX area, where an event of the plan has one */
+	uint32_t pages_enough; /* for the quota to be told where it leaves fewer; at most pages */
+	bool skip_missing;     /* a sampling event that is refused somewhere is left out there */
+	struct buf *notes;     /* where that is told; NULL: it is not */
+	bool overwrite;	       /* the ring of samples: the events are written backward */
+	uint32_t aux_pages;    /* of the AUX area, where an event of the plan has one */
 	bool aux_snapshot;
 	uint64_t aux_snapshot_bytes; /* see session_options */
 	/* Events whose stacks are unwound, by the plan's indexes: their samples are trimmed. Borrowed; NULL: none. */

@@ -139,7 +139,7 @@ ring_set_open(struct ring_set *s, const struct cpu_rings_options *options, struc
 	}
 	event_missing_sum(o.plan, notes);
 	s->each.notes = NULL;
-	if (r == 0 && notes && o.pages != options->pages)
+	if (r == 0 && notes && o.pages < options->pages_enough)
 		session_note(notes,
 			     "rings of %u pages instead of %u: more is over "
 			     "kernel.perf_event_mlock_kb without CAP_IPC_LOCK",

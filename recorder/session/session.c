@@ -121,6 +121,17 @@ open_smaller(struct session *s, struct cpu_rings_options *o, struct session_erro
 	return ring_set_open(&s->rings, o, NULL, error); /* what there is to note was noted */
 }
 
+/* Is the size of some copy of stacks the recorder's to choose? */
+static bool
+open_stacks(const struct event_plan *plan)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < plan->nr; i++)
+		any |= event_def_sizes_stack(&plan->defs[i]);
+	return any;
+}
+
 static int
 open_events(struct session *s, struct session_error *error)
 {
@@ -130,6 +141,7 @@ open_events(struct session *s, struct session_error *error)
 				       .overwrite = s->options.overwrite,
 				       .aux_snapshot = s->options.aux_snapshot,
 				       .aux_snapshot_bytes = s->options.aux_snapshot_bytes };
+	const uint32_t asked = s->options.ring_pages;
 	pid_t child = s->command ? command_pid(s->command) : 0;
 	int r = target_resolve(&s->options, child, &s->target, error);
 
@@ -147,7 +159,10 @@ open_events(struct session *s, struct session_error *error)
 							  &s->target, &s->plan);
 		r = session_set_opened(s) < 0 ? session_fail(error, -ENOMEM, "out of memory") : 0;
 	}
-	o.pages = s->options.ring_pages;
+	o.pages = o.pages_enough = s->options.ring_pages;
+	/* The rest is for large copies, which become smaller without it: that is told where stacks are cut. */
+	if (!asked && open_stacks(&s->plan) && o.pages > SESSION_RING_PAGES)
+		o.pages_enough = SESSION_RING_PAGES;
 	o.sideband_pages = s->options.sideband_pages;
 	o.aux_pages = s->options.aux_pages;
 	o.opened = s->opened;
