@@ -53,6 +53,35 @@ cut_text(const struct unwind_stops *c, char *out, size_t size)
 	snprintf(out, size, "end at the copied %s (%s)", bytes, more);
 }
 
+/* " (0.3 % in libfoo.so, 0.1 % in libbar.so)": at most two of a stop, which are some of its stacks at least. */
+static size_t
+places_text(const struct unwind_stops *c, enum unwind_stop stop, char *out, size_t size)
+{
+	const uint64_t all = unwind_stops_all(c);
+	const struct unwind_place *most[2] = { NULL, NULL };
+	char percent[16];
+	size_t len = 0;
+
+	for (size_t i = 0; i < UNWIND_PLACES_MAX; i++) {
+		const struct unwind_place *p = &c->places[i];
+
+		if (!p->stacks || p->stop != stop)
+			continue;
+		if (!most[0] || p->stacks > most[0]->stacks) {
+			most[1] = most[0];
+			most[0] = p;
+		} else if (!most[1] || p->stacks > most[1]->stacks) {
+			most[1] = p;
+		}
+	}
+	for (size_t i = 0; i < 2 && most[i]; i++) {
+		share(most[i]->stacks, all, percent);
+		len += (size_t)snprintf(out + len, size - len, "%s%s in %s", i ? ", " : " (",
+					percent, most[i]->object);
+	}
+	return len ? len + (size_t)snprintf(out + len, size - len, ")") : 0;
+}
+
 bool
 unwind_text(const struct unwind_stops *c, char out[UNWIND_TEXT_MAX])
 {
@@ -73,6 +102,7 @@ unwind_text(const struct unwind_stops *c, char out[UNWIND_TEXT_MAX])
 		share(c->stacks[i], all, percent);
 		len += (size_t)snprintf(out + len, UNWIND_TEXT_MAX - len, "%s%s %s", sep, percent,
 					i == UNWIND_CUT ? cut : texts[i]);
+		len += places_text(c, (enum unwind_stop)i, out + len, UNWIND_TEXT_MAX - len);
 		sep = ", ";
 	}
 	if (c->stacks[UNWIND_FREED])

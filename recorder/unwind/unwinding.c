@@ -438,6 +438,18 @@ append(struct unwinding *u, const struct held *h, size_t nr_frames, struct buf *
 	buf_append(out, record.p, record.len);
 }
 
+/* In whose code the walk ended. The last address may be the one where none is mapped. */
+static void
+count_place(struct unwinding *u, const struct held *h, enum unwind_stop stop, size_t nr)
+{
+	const struct task_map *map = NULL;
+
+	for (size_t i = 0; i < 2 && i < nr && !map; i++)
+		map = task_model_map(live_model(u->live), h->pid, u->frames[nr - 1 - i]);
+	if (map)
+		unwind_stops_place(&u->stops, stop, map->object->path);
+}
+
 static void
 append_answer(struct unwinding *u, const struct held *h, uint64_t now_ns, struct buf *out)
 {
@@ -464,6 +476,8 @@ append_answer(struct unwinding *u, const struct held *h, uint64_t now_ns, struct
 	if (stop == UNWIND_FREED)
 		nr = 0;
 	unwind_stops_count(&u->stops, stop, nr, h->asked_bytes);
+	if (unwind_stop_has_place(stop))
+		count_place(u, h, stop, nr);
 	if (u->size && stop != UNWIND_BUSY && stop != UNWIND_FREED)
 		stack_size_count(u->size, h->asked_bytes, a.used, stop == UNWIND_CUT, now_ns);
 	append(u, h, nr, out);

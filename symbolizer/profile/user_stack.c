@@ -93,6 +93,19 @@ is_copied(const struct replay_sample *s)
 		!callchain_has_user(&s->chain);
 }
 
+/* In whose code the walk ended. The last address may be the one where none is mapped. */
+static void
+count_place(struct user_stack *u, const struct replay_sample *s, enum unwind_stop stop)
+{
+	const struct callchain_words *chain = &s->chain;
+	const struct task_map *map = NULL;
+
+	for (size_t i = 0; i < 2 && i < chain->nr_user && !map; i++)
+		map = replay_map(u->replay, u->pid, chain->user[chain->nr_user - 1 - i].ip);
+	if (map)
+		unwind_stops_place(&u->stops, stop, map->object->path);
+}
+
 int
 user_stack_unwind(struct user_stack *u, struct replay_sample *s)
 {
@@ -127,6 +140,8 @@ user_stack_unwind(struct user_stack *u, struct replay_sample *s)
 		return stop < 0 ? stop : u->error;
 	unwind_stops_count(&u->stops, (enum unwind_stop)stop, s->chain.nr_user,
 			   s->copied->stack_user.len);
+	if (unwind_stop_has_place((enum unwind_stop)stop))
+		count_place(u, s, (enum unwind_stop)stop);
 	u->user = s->chain.user;
 	u->nr_user = s->chain.nr_user;
 	return 0;

@@ -111,6 +111,9 @@ cp --parents "$PWD/bare" root
 ok "another build" "$cc" -w -O1 -fomit-frame-pointer -fno-optimize-sibling-calls -o bare work.c
 is "$("$SPOOR" report --json --children -i bare.spoor 2>/dev/null | jq '.unwound | .end < 0.05 * .stacks and .no_cfi > 0.9 * .stacks')" true \
 	"nothing is unwound by the rules of another build"
+is "$("$SPOOR" report --json --children -i bare.spoor 2>err | jq '.unwound |
+	([.places[] | select(.end == "no_cfi" and .object == "bare") | .stacks] == [.no_cfi])')" true "which is told of this file"
+like "$(cat err)" ' % end in code with neither .* \([0-9.]+ % in bare\)' "in words as well"
 below=$("$SPOOR" report --json --children -i bare.spoor --symfs root 2>err | jq -c .unwound)
 is "$(jq '.end >= 0.97 * .stacks' <<<"$below")" true "the recorded one is found below --symfs" ||
 	{ diag "$below"; diag_file err; }

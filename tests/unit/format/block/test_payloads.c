@@ -2,6 +2,7 @@
 #include "format/block/loss.h"
 /* The payloads of the small blocks: LOSS, KSYMS, BUILDIDS, GAP, RATE; and of AUX. */
 
+#include <stdio.h>
 #include <string.h>
 
 #include "format/block/aux_trace.h"
@@ -314,6 +315,92 @@ test_stops(void **state)
 	buf_done(&b);
 }
 
+static uint64_t
+stacks_in(const struct unwind_stops *s, enum unwind_stop stop, const char *object)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < UNWIND_PLACES_MAX; i++)
+		if (s->places[i].stacks && s->places[i].stop == stop &&
+		    strcmp(s->places[i].object, object) == 0)
+			sum += s->places[i].stacks;
+	return sum;
+}
+
+static void
+test_stop_places(void **state)
+{
+	struct unwind_stops s = { .stacks = { [UNWIND_NO_CFI] = 9, [UNWIND_SHORT] = 9 } };
+	struct unwind_stops sum = { 0 }, before, since;
+	struct buf b;
+
+	buf_init(&b);
+	for (int i = 0; i < 3; i++)
+		unwind_stops_place(&s, UNWIND_NO_CFI, "/usr/lib/libfoo.so");
+	unwind_stops_place(&s, UNWIND_NO_CFI, "/opt/libfoo.so");
+	unwind_stops_place(&s, UNWIND_SHORT, "/usr/lib/libfoo.so");
+	unwind_stops_place(&s, UNWIND_SHORT, "//anon");
+	unwind_stops_place(&s, UNWIND_SHORT, "/tmp/a\033[31m b\377");
+	unwind_stops_encode(&s, &b);
+	for (int i = 1; i <= 2; i++) {
+		assert_int_equal(unwind_stops_decode(&sum, buf_span(&b)), 0);
+		assert_int_equal(stacks_in(&sum, UNWIND_NO_CFI, "libfoo.so"), 4 * i);
+		assert_int_equal(stacks_in(&sum, UNWIND_SHORT, "libfoo.so"), i);
+		assert_int_equal(stacks_in(&sum, UNWIND_SHORT, "//anon"), i);
+		assert_int_equal(stacks_in(&sum, UNWIND_SHORT, "a?[31m?b?"), i);
+	}
+	before = s;
+	unwind_stops_place(&s, UNWIND_NO_CFI, "libfoo.so");
+	unwind_stops_place(&s, UNWIND_BAD_CFI, "new");
+	since = unwind_stops_since(&s, &before);
+	assert_int_equal(stacks_in(&since, UNWIND_NO_CFI, "libfoo.so"), 1);
+	assert_int_equal(stacks_in(&since, UNWIND_SHORT, "libfoo.so"), 0);
+	assert_int_equal(stacks_in(&since, UNWIND_BAD_CFI, "new"), 1);
+	for (size_t cut = 1; cut < 8 + 4 * UNWIND_PLACE_BYTES; cut++)
+		assert_int_equal(unwind_stops_decode(&sum, span_of(b.p, b.len - cut)),
+				 -FMT_E_CORRUPT);
+	/* Written by hand: more than there are of the stop, a stop of a later version, a name that could do harm. */
+	sum = (struct unwind_stops){ 0 };
+	le64enc(b.p + b.len - 4 * UNWIND_PLACE_BYTES + 8, 10);
+	le32enc(b.p + b.len - 3 * UNWIND_PLACE_BYTES, 99);
+	memcpy(b.p + b.len - UNWIND_OBJECT_BYTES, "\033]0;x\a", 7);
+	assert_int_equal(unwind_stops_decode(&sum, buf_span(&b)), 0);
+	assert_int_equal(stacks_in(&sum, UNWIND_NO_CFI, "libfoo.so"), 0);
+	assert_int_equal(stacks_in(&sum, UNWIND_SHORT, "libfoo.so"), 0);
+	assert_int_equal(stacks_in(&sum, UNWIND_SHORT, "?]0;x?"), 1);
+	buf_done(&b);
+}
+
+/* Those with most of them stay, whatever comes beside. */
+static void
+test_many_places(void **state)
+{
+	struct unwind_stops s = { .stacks = { [UNWIND_SHORT] = 1000000 } }, sum = { 0 };
+	char path[32];
+	struct buf b;
+
+	for (int i = 0; i < 3000; i++) {
+		snprintf(path, sizeof(path), "/rare/%d", i);
+		unwind_stops_place(&s, UNWIND_SHORT, path);
+		unwind_stops_place(&s, UNWIND_SHORT, "/lib/often");
+	}
+	assert_int_equal(stacks_in(&s, UNWIND_SHORT, "often"), 3000);
+	sum.stacks[UNWIND_SHORT] = 5000;
+	for (int i = 0; i < UNWIND_PLACES_MAX; i++)
+		snprintf(sum.places[i].object, UNWIND_OBJECT_BYTES, "old%d", i);
+	for (int i = 0; i < UNWIND_PLACES_MAX; i++) {
+		sum.places[i].stop = UNWIND_SHORT;
+		sum.places[i].stacks = 100 + (uint64_t)i;
+	}
+	buf_init(&b);
+	unwind_stops_encode(&s, &b);
+	assert_int_equal(unwind_stops_decode(&sum, buf_span(&b)), 0);
+	assert_int_equal(stacks_in(&sum, UNWIND_SHORT, "often"), 3000);
+	assert_int_equal(stacks_in(&sum, UNWIND_SHORT, "old0"), 0);
+	assert_int_equal(stacks_in(&sum, UNWIND_SHORT, "old1"), 101);
+	buf_done(&b);
+}
+
 static void
 assert_words(const struct unwind_stops *s, const char *want)
 {
@@ -352,10 +439,26 @@ test_stops_words(void **state)
 		&s,
 		"100 % of 3 copied stacks are whole; 5 more were in execve(2) or exit(2), which had freed the stack");
 	assert_false(unwind_text_matters(&s));
+	/* The two objects with most of a stop. */
+	s = (struct unwind_stops){ .stacks = { [UNWIND_END] = 990, [UNWIND_LIMIT] = 10 } };
+	for (int i = 0; i < 9; i++)
+		unwind_stops_place(&s, UNWIND_LIMIT,
+				   i < 2	   ? "/lib/a.so"
+					   : i < 3 ? "/lib/b.so"
+						   : "/lib/c.so");
+	assert_words(&s,
+		     "99.0 % of 1000 copied stacks are whole; 1.0 % end at the limit of frames "
+		     "(0.6 % in c.so, 0.2 % in a.so)");
+	s.stacks[UNWIND_FREED] = 5;
 	/* All that may be said of stacks has room. */
 	for (size_t i = 0; i < UNWIND_STOPS_NR; i++)
 		s.stacks[i] = UINT64_MAX / UNWIND_STOPS_NR;
 	s.cut_bytes = UINT32_MAX;
+	for (size_t i = 0; i < UNWIND_PLACES_MAX; i++) {
+		s.places[i] =
+			(struct unwind_place){ .stop = (enum unwind_stop)(i / 2), .stacks = 1 };
+		memset(s.places[i].object, 'a' + (int)i, UNWIND_OBJECT_BYTES - 1);
+	}
 	assert_true(unwind_text(&s, text));
 	assert_true(strlen(text) < UNWIND_TEXT_MAX - 1);
 	assert_non_null(strstr(text, "nothing is known)"));
@@ -534,7 +637,8 @@ main(void)
 		cmocka_unit_test(test_ksyms),	    cmocka_unit_test(test_jitsyms),
 		cmocka_unit_test(test_buildids),    cmocka_unit_test(test_gaps),
 		cmocka_unit_test(test_rates),	    cmocka_unit_test(test_stops),
-		cmocka_unit_test(test_stops_words), cmocka_unit_test(test_aux),
+		cmocka_unit_test(test_stops_words), cmocka_unit_test(test_stop_places),
+		cmocka_unit_test(test_many_places), cmocka_unit_test(test_aux),
 		cmocka_unit_test(test_parts),	    cmocka_unit_test(test_bad_parts),
 	};
 
