@@ -15,8 +15,7 @@ CONFIG_ROW(control_socket, PATH, RESTART, "/run/spoor/io.spoor.Recorder", 0, 107
 CONFIG_ROW(control_group, STRING, RESTART, "spoor", 0, 0, "", "members may look, capture and keep")
 CONFIG_ROW(frequency, COUNT, AT_ONCE, "19", 1, 100000, "Hz", "samples a second on each CPU")
 CONFIG_ROW(events, EVENTS, SESSION, "", 0, 0, "", "what to sample; empty: the best cycle counter")
-CONFIG_ROW(call_graph, STRING, SESSION, "auto", 0, 0, "",
-	   "auto[,BYTES], fp, none, or dwarf[,BYTES]")
+CONFIG_ROW(call_graph, STRING, SESSION, "fp", 0, 0, "", "fp, auto[,BYTES], none, or dwarf[,BYTES]")
 CONFIG_ROW(build_ids, STRING, SESSION, "auto", 0, 0, "",
 	   "auto, kernel or file: who is asked for them")
 CONFIG_ROW(store_objects, STRING, SESSION, "ephemeral", 0, 0, "",
@@ -26,7 +25,7 @@ CONFIG_ROW(flight_recorder, STRING, RESTART, "none", 0, 0, "",
 CONFIG_ROW(counters, EVENTS, SESSION, "", 0, 0, "",
 	   "events to count beside; auto: those of perf stat; empty: none")
 CONFIG_ROW(counter_interval, TIME, SESSION, "10s", 1, 86400, "", "counters are read every")
-CONFIG_ROW(ring_pages, COUNT, SESSION, "64", 1, 65536, "pages", "of the sample ring of each CPU")
+CONFIG_ROW(ring_pages, COUNT, SESSION, "32", 1, 65536, "pages", "of the sample ring of each CPU")
 CONFIG_ROW(max_use, SPACE, AT_ONCE, "", 65536, 0, "",
 	   "most that the archive may take; 10%, at most 4G")
 CONFIG_ROW(keep_free, SPACE, AT_ONCE, "", 0, 0, "", "least that stays free; 15%, at most 4G")

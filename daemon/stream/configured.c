@@ -27,9 +27,6 @@ configured_apply(struct configured *k, const struct config *c, struct session_op
 		return session_usage(error,
 				     "call_graph = %s: fp, auto[,BYTES], none or dwarf[,BYTES]",
 				     c->call_graph);
-	/* Without a size it is of events with a frequency: a line of the configuration is of events of all kinds. */
-	if (options->call_graph == SESSION_CALL_GRAPH_AUTO && !options->stack_bytes)
-		options->call_graph = SESSION_CALL_GRAPH_DEFAULT;
 	/* It was checked when it was read. */
 	(void)session_build_ids_parse(c->build_ids, &options->build_ids);
 	return 0;

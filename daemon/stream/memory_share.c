@@ -16,7 +16,8 @@
 #define FLIGHT_MODEL_BYTES (10u << 20)
 #define FLIGHT_BLOCK_BYTES (256u << 10)
 
-/* Of max_captures together. */
+/* Of max_captures together. Rings are not in MemoryMax, and have no other bound. */
+#define RINGS_BYTES (256u << 20)
 #define QUEUES_BYTES (16u << 20)
 #define STACKS_BYTES (32u << 20)
 #define MODELS_BYTES (6u << 20)
@@ -75,6 +76,7 @@ memory_share_capture(uint32_t max_captures, uint32_t nr, bool flight, struct ses
 	if (nr >= members + max_captures)
 		return false;
 	o->queue_bytes = queue_share(QUEUES_BYTES / parts);
+	o->rings_bytes_max = RINGS_BYTES / parts;
 	o->stacks_bytes_max = at_least(STACKS_BYTES / parts, STACKS_BYTES_MIN);
 	o->model_bytes = at_least(MODELS_BYTES / parts, MODEL_BYTES_MIN);
 	o->block_bytes = (uint32_t)at_least(BLOCKS_BYTES / parts, BLOCK_BYTES_MIN);

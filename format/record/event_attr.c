@@ -6,7 +6,7 @@
 
 #include "format/bytes/fmt_error.h"
 
-#define BYTES_READ 104 /* to the end of sample_regs_intr */
+#define BYTES_READ 112 /* to the end of sample_max_stack, and what is reserved behind it */
 
 int
 event_attr_parse(struct span *s, struct event_attr *ret)
@@ -37,6 +37,7 @@ event_attr_parse(struct span *s, struct event_attr *ret)
 		.sample_regs_user = le64dec(known + 80),
 		.clockid = (int32_t)le32dec(known + 92),
 		.sample_regs_intr = le64dec(known + 96),
+		.sample_max_stack = le16dec(known + 108),
 	};
 	return 0;
 }

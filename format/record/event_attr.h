@@ -58,6 +58,7 @@ struct event_attr {
 	uint64_t sample_regs_user;
 	int32_t clockid;
 	uint64_t sample_regs_intr;
+	uint16_t sample_max_stack; /* frames of a call chain; 0: the kernel's limit */
 };
 
 static inline bool

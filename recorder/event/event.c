@@ -102,24 +102,32 @@ sideband_def(const struct session_options *o, const struct event_features *f,
 	def->lost = f->read_format & PERF_FORMAT_LOST;
 }
 
-/* Where stacks can be copied to be unwound, and samples do not come at any rate. */
-static bool
-copies_by_default(const struct session_options *o, const struct event_spec *spec)
+/* A limit of frames is no method, and so the session's counts. DEFAULT: nothing was said. */
+static enum session_call_graph
+asked_call_graph(const struct session_options *o, const struct event_spec *spec)
 {
-	const bool by_frequency = spec->has_rate ? spec->attr.freq
-						 : !o->period && (!spec->each || o->frequency_hz);
-
-	return by_frequency && !o->overwrite && !o->extra.user_regs && SESSION_REGISTERS != 0;
+	if (!spec->has_call_graph)
+		return o->call_graph;
+	return spec->call_graph == SESSION_CALL_GRAPH_DEFAULT &&
+			o->call_graph != SESSION_CALL_GRAPH_NONE
+		? o->call_graph
+		: spec->call_graph;
 }
 
 static enum session_call_graph
 call_graph_of(const struct session_options *o, const struct event_spec *spec)
 {
-	const enum session_call_graph how = spec->has_call_graph ? spec->call_graph : o->call_graph;
+	const enum session_call_graph how = asked_call_graph(o, spec);
 
 	if (how != SESSION_CALL_GRAPH_DEFAULT)
 		return how;
-	return copies_by_default(o, spec) ? SESSION_CALL_GRAPH_AUTO : SESSION_CALL_GRAPH_FP;
+	/*
+	 * Of all tasks the unwinder reads files that begin to run all the time: beside many busy processes it comes too late,
+	 * and samples are lost.
+	 */
+	return !of_tasks(o) || o->overwrite || o->extra.user_regs || SESSION_REGISTERS == 0
+		? SESSION_CALL_GRAPH_FP
+		: SESSION_CALL_GRAPH_AUTO;
 }
 
 /* As perf has it; of the kernel the CPU keeps no such stack. */
@@ -384,6 +392,10 @@ sampling_def(const struct session_options *o, const struct event_features *f,
 	def->aux = event_aux_tracer(spec->pmu);
 	if (def->aux)
 		event_aux_attr(PMU_SYSFS, spec->pmu, spec->has_rate || o->period, attr);
+	/* Without a frequency samples may come at any rate: then stacks are copied only where that was asked for. */
+	if (def->aux || o->extra.no_samples ||
+	    (!attr->freq && asked_call_graph(o, spec) == SESSION_CALL_GRAPH_DEFAULT))
+		def->unwind_bytes = 0;
 }
 
 /* --- the plan --------------------------------------------------------------------------- */

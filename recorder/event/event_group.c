@@ -173,6 +173,8 @@ grouping_commit(const struct grouping *g, size_t leader)
 
 		def->attr = g->attrs[i];
 		def->member_of = i > 0 ? (uint32_t)leader + 1 : 0;
+		if (!def->attr.sample_period) /* its leader samples */
+			def->unwind_bytes = 0;
 		for (size_t k = 0; !def->attr.sample_period && k < def->nr_kinds; k++)
 			def->kinds[k].precise = 0;
 	}

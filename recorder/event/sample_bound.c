@@ -39,27 +39,29 @@ interrupt_ns(const struct event_plan *plan)
 	return measured > SAMPLE_INTERRUPT_NS ? measured : SAMPLE_INTERRUPT_NS;
 }
 
+/* Of a sample of one event, without a copy that is to be unwound. */
+static uint64_t
+sample_ns(const struct event_plan *plan, const struct event_def *def)
+{
+	const uint64_t measured = plan->trace_ns * SAMPLE_TRACE_FAULTS;
+	const uint64_t trace = measured > SAMPLE_TRACE_NS ? measured : SAMPLE_TRACE_NS;
+
+	return (is_trace(&def->attr) ? trace : interrupt_ns(plan)) +
+		(uint64_t)def->attr.sample_stack_user * SAMPLE_STACK_BYTE_NS;
+}
+
 uint64_t
 sample_bound_price_ns(const struct event_plan *plan)
 {
-	const uint64_t interrupt = interrupt_ns(plan);
-	uint64_t dearest = 0, trace = plan->trace_ns * SAMPLE_TRACE_FAULTS;
+	uint64_t dearest = 0;
 
-	trace = trace > SAMPLE_TRACE_NS ? trace : SAMPLE_TRACE_NS;
-
-	for (size_t i = 0; i < plan->nr; i++) {
-		const struct perf_event_attr *attr = &plan->defs[i].attr;
-		uint64_t ns = is_trace(attr) ? trace : interrupt;
-
-		if (!event_def_samples(&plan->defs[i]))
-			continue;
-		ns += (uint64_t)attr->sample_stack_user * SAMPLE_STACK_BYTE_NS;
-		dearest = ns > dearest ? ns : dearest;
-	}
+	for (size_t i = 0; i < plan->nr; i++)
+		if (event_def_samples(&plan->defs[i]) && sample_ns(plan, &plan->defs[i]) > dearest)
+			dearest = sample_ns(plan, &plan->defs[i]);
 	return dearest;
 }
 
-/* Of a copy that is to be unwound, as large as is planned. */
+/* Of a copy that is to be unwound: the smallest one where its size is not given. */
 static uint64_t
 copy_ns(const struct event_plan *plan)
 {
@@ -198,11 +200,14 @@ sample_bound_copied(const struct event_plan *plan, uint32_t share)
 	const uint64_t a_second = (uint64_t)share * (SECOND_NS / SAMPLE_SHARE_ALL);
 	uint64_t ns = 0;
 
-	for (size_t i = 0; i < plan->nr; i++)
-		if (event_def_samples(&plan->defs[i]))
-			ns += (plan->defs[i].attr.freq ? plan->defs[i].attr.sample_freq
-						       : samples_a_second(&plan->defs[i].attr)) *
-				interrupt_ns(plan);
+	for (size_t i = 0; i < plan->nr; i++) {
+		const struct event_def *def = &plan->defs[i];
+
+		if (event_def_samples(def))
+			ns += (def->attr.freq ? def->attr.sample_freq
+					      : samples_a_second(&def->attr)) *
+				sample_ns(plan, def);
+	}
 	return a_second > ns ? (a_second - ns) / SAMPLE_UNWIND_BYTE_NS : 0;
 }
 

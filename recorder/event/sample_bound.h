@@ -33,8 +33,8 @@
 #define SAMPLE_TRACE_NS 6000u
 #define SAMPLE_TRACE_FAULTS 5u
 #define SAMPLE_STACK_BYTE_NS 4u /* copied three times, compressed, written */
-#define SAMPLE_UNWIND_BYTE_NS                                                                      \
-	2u /* copied three times; not in the price of a sample, but by what there was */
+/* Copied three times. It is not in the price of a sample: the bytes that there were are paid. */
+#define SAMPLE_UNWIND_BYTE_NS 2u
 #define SAMPLE_HIT_NS 200u
 #define SAMPLE_HIT_TRAP_NS 20000u /* breakpoints and probes */
 

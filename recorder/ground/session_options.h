@@ -23,7 +23,7 @@ enum session_target {
 
 enum session_call_graph {
 	SESSION_CALL_GRAPH_NONE,
-	SESSION_CALL_GRAPH_DEFAULT, /* AUTO of events with a frequency, FP of others: they may come at any rate */
+	SESSION_CALL_GRAPH_DEFAULT, /* AUTO of a command's or given tasks' events with a frequency, else FP */
 	SESSION_CALL_GRAPH_FP,
 	SESSION_CALL_GRAPH_AUTO,  /* registers and stack are copied, unwound, and not recorded */
 	SESSION_CALL_GRAPH_DWARF, /* registers and a piece of the stack with each sample */
@@ -140,7 +140,9 @@ struct session_options {
 	struct session_extra extra;
 	enum session_build_ids build_ids;
 	struct session_objects objects;
-	uint32_t ring_pages;	 /* power of two; 0: SESSION_RING_PAGES */
+	uint32_t ring_pages; /* power of two; 0: SESSION_RING_PAGES */
+	/* Of all rings together, where they are larger than SESSION_RING_PAGES; 0: no other bound than the recorder's. */
+	uint64_t rings_bytes_max;
 	uint32_t sideband_pages; /* 0: SESSION_SIDEBAND_PAGES */
 	uint32_t aux_pages;	 /* of an AUX area: power of two; 0: SESSION_AUX_BYTES of them */
 	bool aux_snapshot; /* of it, only what is there at the end, and at session_snapshot() */

@@ -64,7 +64,7 @@ struct cpu_rings {
 	size_t told;	/* of events, of a CPU that has gone: whose counts have been handed over */
 	bool stopped;	/* likewise: what is left in its AUX area is known */
 	int samples_fd; /* that the ring of samples is mapped on */
-	/* Bytes of samples, where stacks are unwound: what is left of them; and as of the last look (session_stacks). */
+	/* Bytes of samples that are to be unwound, without those that are left out; and as of session_stacks' last look. */
 	uint64_t copied, copied_seen;
 	uint64_t lost_closed;		      /* by events that were renewed */
 	uint64_t corrupt;		      /* bytes that were no records */

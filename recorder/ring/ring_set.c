@@ -120,9 +120,14 @@ ring_set_open(struct ring_set *s, const struct cpu_rings_options *options, struc
 				    event_plan_opened(o.plan), RING_SET_EVENTS_MAX);
 	o.notes = notes;
 	r = open_cpus(s, &o, &mlock, error);
-	/* All of a size: halved together until they fit the quota, traces and side-band's comfort first. */
+	/*
+	 * All of a size: halved together until they fit the quota. First what is not told, then traces and side-band's
+	 * comfort.
+	 */
 	while (r < 0 && mlock && o.pages + o.sideband_pages > 2) {
-		if (o.aux_pages > AUX_PAGES_FEW) {
+		if (o.pages / 2 >= o.pages_enough) {
+			o.pages /= 2;
+		} else if (o.aux_pages > AUX_PAGES_FEW) {
 			o.aux_pages /= 2;
 		} else if (o.sideband_pages > SESSION_SIDEBAND_PAGES) {
 			o.sideband_pages = SESSION_SIDEBAND_PAGES;
@@ -196,7 +201,7 @@ ring_set_control(const struct ring_set *s, bool sideband, unsigned long request)
 
 struct trim {
 	const struct ring_set *set;
-	const struct cpu_rings *rings;
+	struct cpu_rings *rings;
 };
 
 /* The attr of a sample's event whose stacks are unwound; NULL: of another event. The id is the first word. */
@@ -218,12 +223,16 @@ trimmed_attr(const struct trim *t, const uint8_t *record)
 static size_t
 put_trimmed(void *arg, uint8_t *to, const uint8_t *record, size_t len)
 {
+	struct trim *t = arg;
 	const struct event_attr *attr = NULL;
 
 	if (len >= TRIM_LEAST && le32dec(record) == PERF_RECORD_SAMPLE)
-		attr = trimmed_attr(arg, record);
-	if (attr)
-		return sample_stack_trim(to, record, len, attr);
+		attr = trimmed_attr(t, record);
+	if (attr) {
+		len = sample_stack_trim(to, record, len, attr);
+		t->rings->copied += len;
+		return len;
+	}
 	if (to != record)
 		memcpy(to, record, len);
 	return len;
@@ -260,7 +269,6 @@ ring_set_drain(const struct ring_set *s, struct cpu_rings *c, struct ring *ring,
 		queue_commit(q, MESSAGE_RECORDS, 0, 0, n);
 		ring_consume(ring, taken);
 		bytes += taken;
-		c->copied += trims ? n : 0;
 	}
 	*moved += bytes;
 	return room;

@@ -121,17 +121,6 @@ open_smaller(struct session *s, struct cpu_rings_options *o, struct session_erro
 	return ring_set_open(&s->rings, o, NULL, error); /* what there is to note was noted */
 }
 
-/* Is the size of some copy of stacks the recorder's to choose? */
-static bool
-open_stacks(const struct event_plan *plan)
-{
-	bool any = false;
-
-	for (size_t i = 0; i < plan->nr; i++)
-		any |= event_def_sizes_stack(&plan->defs[i]);
-	return any;
-}
-
 static int
 open_events(struct session *s, struct session_error *error)
 {
@@ -160,9 +149,9 @@ open_events(struct session *s, struct session_error *error)
 		r = session_set_opened(s) < 0 ? session_fail(error, -ENOMEM, "out of memory") : 0;
 	}
 	o.pages = o.pages_enough = s->options.ring_pages;
-	/* The rest is for large copies, which become smaller without it: that is told where stacks are cut. */
-	if (!asked && open_stacks(&s->plan) && o.pages > SESSION_RING_PAGES)
-		o.pages_enough = SESSION_RING_PAGES;
+	/* Copies become smaller where the rest is missing, which is told when stacks are cut. */
+	if (r == 0 && !asked)
+		o.pages_enough = session_pages_enough(&s->options, &s->plan, &s->target);
 	o.sideband_pages = s->options.sideband_pages;
 	o.aux_pages = s->options.aux_pages;
 	o.opened = s->opened;

@@ -20,9 +20,9 @@
 /* What a session opens beside its events: of the queue, the clocks, /proc, files. Those of helpers are their own. */
 #define DESCRIPTORS_BESIDE 24
 /*
- * Copied stacks are of 8 KiB each: a ring of the usual size has those of 60 ms, and a drain thread beside ten busy
- * ones on its CPU waits longer. The ring has half a second of them (session_stack_room()), and the queue what the writer
- * thread cannot pack in time.
+ * Recorded copies are of 8 KiB each: a ring of the usual size has those of 60 ms, and a drain thread beside ten busy
+ * ones on its CPU waits longer. The ring has half a second of them, of those that are unwound a tenth
+ * (session_stack_room()), and the queue what the writer thread cannot pack in time.
  */
 #define STACKS_BYTES_MIN (UINT64_C(4) << 20)
 #define STACKS_BYTES_MAX (UINT64_C(64) << 20)
@@ -79,9 +79,12 @@ session_set_defaults(struct session_options *o)
 		o->block_age_ns = BLOCK_AGE_NS;
 }
 
-/* Bytes a second of copied stacks, of a CPU that is always busy, and of wake-ups, of one that wakes many. */
+/*
+ * Bytes a second of copied stacks, of a CPU that is always busy, and of wake-ups, of one that wakes many. fixed: only those
+ * that cannot become smaller.
+ */
 static uint64_t
-bulk_bytes_a_second(const struct session_options *o, const struct event_plan *plan)
+bulk_bytes_a_second(const struct session_options *o, const struct event_plan *plan, bool fixed)
 {
 	uint64_t sum = 0;
 
@@ -94,7 +97,8 @@ bulk_bytes_a_second(const struct session_options *o, const struct event_plan *pl
 			hz = SESSION_FREQUENCY_HZ;
 		if (def->attr.sample_type & PERF_SAMPLE_STACK_USER)
 			sum += hz * def->attr.sample_stack_user;
-		sum += hz * session_stack_room(def);
+		if (!fixed || !event_def_sizes_stack(def))
+			sum += hz * session_stack_room(def);
 		/* A lost one costs the waits of all threads that it may have been of. */
 		if (def->everybody)
 			sum += WAKEUPS_BYTES;
@@ -118,19 +122,23 @@ uint64_t
 session_stacks_bytes(const struct session_options *o, const struct event_plan *plan)
 {
 	const uint64_t cpus = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
-	const uint64_t bytes = room_for(bulk_bytes_a_second(o, plan) * cpus * 2, STACKS_BYTES_MIN,
-					STACKS_BYTES_MAX);
+	const uint64_t bytes = room_for(bulk_bytes_a_second(o, plan, false) * cpus * 2,
+					STACKS_BYTES_MIN, STACKS_BYTES_MAX);
 
 	return o->stacks_bytes_max && o->stacks_bytes_max < bytes ? o->stacks_bytes_max : bytes;
 }
 
 static uint32_t
-ring_pages(uint64_t bulk, uint64_t rings)
+ring_pages(const struct session_options *o, uint64_t bulk, const struct target *target)
 {
+	const uint64_t rings = target->per_thread ? target->nr_tasks
+		: target->online.nr		  ? target->online.nr
+						  : 1;
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), least = SESSION_RING_PAGES * page;
+	const uint64_t all = o->rings_bytes_max ? o->rings_bytes_max : BULK_RINGS_BYTES_MAX;
 	uint64_t most = BULK_RING_BYTES_MAX;
 
-	while (most > least && most * rings > BULK_RINGS_BYTES_MAX)
+	while (most > least && most * rings > all)
 		most /= 2;
 	return (uint32_t)(room_for(bulk / BULK_PARTS_IN_RING, least, most) / page);
 }
@@ -140,15 +148,15 @@ ring_pages(uint64_t bulk, uint64_t rings)
  * must not cost the map of who was who.
  */
 static uint32_t
-sideband_pages(const struct session_options *o, const struct event_plan *plan)
+sideband_pages(const struct session_options *o, const struct event_plan *plan, uint32_t many_pages)
 {
 	bool many = o->extra.switch_events || o->extra.deferred || plan->aux;
 
 	/* A flight recorder's samples wake no thread in time. */
 	if (o->overwrite)
 		return SESSION_SIDEBAND_PAGES_RARE;
-	if (many && o->ring_pages > SESSION_SIDEBAND_PAGES)
-		return o->ring_pages;
+	if (many && many_pages > SESSION_SIDEBAND_PAGES)
+		return many_pages;
 	return SESSION_SIDEBAND_PAGES;
 }
 
@@ -156,19 +164,27 @@ void
 session_size_rings(struct session_options *o, const struct event_plan *plan,
 		   const struct target *target)
 {
-	const uint64_t bulk = bulk_bytes_a_second(o, plan);
+	const uint64_t bulk = bulk_bytes_a_second(o, plan, false);
 	const uint64_t cpus = target->online.nr ? target->online.nr : 1;
 	const uint32_t page = (uint32_t)sysconf(_SC_PAGESIZE);
+	const uint32_t many = o->ring_pages ? o->ring_pages : SESSION_RING_PAGES;
 
 	if (!o->ring_pages)
-		o->ring_pages = ring_pages(bulk, target->per_thread ? target->nr_tasks : cpus);
+		o->ring_pages = ring_pages(o, bulk, target);
 	if (!o->sideband_pages)
-		o->sideband_pages = sideband_pages(o, plan);
+		o->sideband_pages = sideband_pages(o, plan, many);
 	if (!o->queue_bytes)
 		o->queue_bytes = room_for(bulk * BULK_SECONDS_IN_QUEUE * cpus, SESSION_QUEUE_BYTES,
 					  BULK_QUEUE_BYTES_MAX);
 	if (plan->aux && !o->aux_pages)
 		o->aux_pages = SESSION_AUX_BYTES / page;
+}
+
+uint32_t
+session_pages_enough(const struct session_options *o, const struct event_plan *plan,
+		     const struct target *target)
+{
+	return ring_pages(o, bulk_bytes_a_second(o, plan, true), target);
 }
 
 bool

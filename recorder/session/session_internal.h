@@ -80,10 +80,10 @@ struct session {
 	uint64_t stacks_seen_ns;
 	uint32_t stacks_most; /* bytes of a copy, since samples had no room, or copies took too much */
 	uint64_t stacks_most_until_ns;
-	bool stacks_over; /* the latter */
-	bool stacks_bound_told;
-	uint64_t stacks_retry_ns; /* when that is tried again, which has failed */
-	uint64_t limit_ns;	  /* when the kernel's limit of the frequency was last asked for */
+	bool stacks_over;	   /* the latter */
+	bool stacks_bound_told[2]; /* by stacks_over */
+	uint64_t stacks_retry_ns;  /* when that is tried again, which has failed */
+	uint64_t limit_ns;	   /* when the kernel's limit of the frequency was last asked for */
 	/* Statistics: relaxed, each a fact of its own. */
 	_Atomic uint64_t progress, frequency_hz, used_ns, sideband_ns, owed_ns;
 	_Atomic uint32_t cpus, stack_bytes;
@@ -92,6 +92,9 @@ struct session {
 /* Options (session_dry_run.c): what excludes each other; then what was not said. */
 int session_check_options(const struct session_options *o, struct session_error *error);
 void session_set_defaults(struct session_options *o);
+/* Pages of a ring by default, without room for copies of stacks that become smaller where there is none. */
+uint32_t session_pages_enough(const struct session_options *o, const struct event_plan *plan,
+			      const struct target *target);
 /* Memory for stacks that wait to be unwound. */
 uint64_t session_stacks_bytes(const struct session_options *o, const struct event_plan *plan);
 /* Sets the sizes of rings, AUX areas and the queue that the caller left open: copied stacks need larger ones. */

@@ -14,9 +14,6 @@
 #define PARTS 10
 #define SAMPLES_MIN 4
 #define SAMPLE_BYTES 1024 /* of a sample beside its stack */
-/* Of all CPUs, and likewise for the queue to hold such a part of a second. Stacks that are not as deep are less. */
-#define BYTES_A_SECOND_MAX (UINT64_C(1) << 30)
-#define QUEUE_PARTS_OF_SECOND 128
 #define RETRY_NS (60 * SECOND_NS)
 /* Where more than one sample in so many is lost, copies become smaller, and stay so for a time. */
 #define LOST_SHARE 200
@@ -37,8 +34,7 @@ open_hz(const struct event_plan *plan)
 	uint64_t hz = 0;
 
 	for (size_t i = 0; i < plan->nr; i++)
-		if (event_def_sizes_stack(&plan->defs[i]) &&
-		    !plan->defs[i].member_of) /* its leader samples */
+		if (event_def_sizes_stack(&plan->defs[i]))
 			hz += event_plan_hz(plan, &plan->defs[i]);
 	return hz;
 }
@@ -53,24 +49,12 @@ ring_room(const struct event_plan *plan, uint32_t ring_pages)
 	for (size_t i = 0; i < plan->nr; i++) {
 		const struct event_def *def = &plan->defs[i];
 
-		if (!def->member_of && !event_def_sizes_stack(def))
+		if (!event_def_sizes_stack(def))
 			others += event_plan_hz(plan, def) *
 				(def->unwind_bytes + (uint64_t)def->attr.sample_stack_user);
 	}
 	room -= others / PARTS < room ? others / PARTS : room;
 	return room / (samples > SAMPLES_MIN ? samples : SAMPLES_MIN);
-}
-
-/* What one thread can take from the rings of all CPUs, and the queue behind it holds for a moment. */
-static uint64_t
-queue_room(const struct session_options *o, const struct target *target,
-	   const struct event_plan *plan)
-{
-	const uint64_t samples = open_hz(plan) * (target->online.nr ? target->online.nr : 1);
-	const uint64_t a_second = o->queue_bytes * QUEUE_PARTS_OF_SECOND;
-
-	return (a_second < BYTES_A_SECOND_MAX ? a_second : BYTES_A_SECOND_MAX) /
-		(samples ? samples : 1);
 }
 
 static uint64_t
@@ -82,13 +66,15 @@ copied_max(const struct session_options *o, const struct event_plan *plan)
 		: UINT64_MAX;
 }
 
-/* The largest one that there is room for. Of one that stays as it is, all may be as large: a share has to do for them. */
+/*
+ * The largest one that rings have room for. Where the size cannot change later, the share has to do for stacks that are all
+ * as large.
+ */
 static uint32_t
 size_max(const struct session_options *o, const struct target *target,
 	 const struct event_plan *plan, uint32_t ring_pages)
 {
-	const uint64_t ring = ring_room(plan, ring_pages), queue = queue_room(o, target, plan);
-	const uint64_t room = ring < queue ? ring : queue, hz = open_hz(plan);
+	const uint64_t room = ring_room(plan, ring_pages), hz = open_hz(plan);
 	const uint64_t bytes = room > SAMPLE_BYTES ? room - SAMPLE_BYTES : 0;
 	const uint64_t paid = target_of_cpus(target) ? UINT64_MAX
 						     : copied_max(o, plan) / (hz ? hz : 1);
@@ -227,9 +213,9 @@ tell_bound(struct session *s, uint32_t bytes, uint32_t before)
 {
 	char line[160];
 
-	if (s->stacks_bound_told || bytes >= before)
+	if (s->stacks_bound_told[s->stacks_over] || bytes >= before)
 		return;
-	s->stacks_bound_told = true;
+	s->stacks_bound_told[s->stacks_over] = true;
 	snprintf(line, sizeof(line), "%s: %u KiB of each stack are copied now, instead of %u",
 		 s->stacks_over ? "copies of stacks took more than capture_cpu allows"
 				: "samples were lost, as rings were full",
@@ -275,10 +261,11 @@ session_follow_stacks(struct session *s, bool second, uint64_t now_ns)
 	uint32_t wanted = atomic_load_explicit(&s->stack_size.wanted, memory_order_relaxed), next;
 	int r;
 
-	if (!is || (!second && wanted <= is) || now_ns < s->stacks_retry_ns)
-		return;
-	if (second)
+	if (is && second)
 		bound_size(s, is, now_ns);
+	/* What was refused is tried again a second later: each time some rings are closed and opened. */
+	if (!is || (!second && (wanted <= is || s->stacks_due)) || now_ns < s->stacks_retry_ns)
+		return;
 	next = next_size(s, is, wanted, now_ns);
 	if (next == is && !s->stacks_due)
 		return;

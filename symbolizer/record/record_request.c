@@ -59,9 +59,9 @@ static const struct cli_option options[] = {
 	{ 'g', 'g', "callchains", NULL, "call chains by the default of --call-graph" },
 	{ OPT_FP, 0, "fp", NULL, "call chains by frame pointers alone: --call-graph fp" },
 	{ OPT_CALL_GRAPH, 0, "call-graph", "HOW",
-	  "auto[,BYTES] (default; fp without a frequency), fp[,FRAMES], dwarf[,BYTES], lbr or none" },
+	  "auto[,BYTES] (default for commands, -p and -t), fp[,FRAMES] (else), dwarf[,BYTES], lbr or none" },
 	{ 'm', 'm', "mmap-pages", "PAGES|SIZE[,AUX]",
-	  "a CPU's sample ring (default: 128), 1M...; and its AUX area (4M)" },
+	  "a CPU's sample ring (default: 128, for stacks more), 1M...; and its AUX area (4M)" },
 	{ 'S', 'S', "snapshot", "[e][SIZE]",
 	  "of AUX areas what is there, or the last SIZE of it, at SIGUSR2 and at the end alone" },
 	{ 'o', 'o', "output", "FILE", "default: recording.spoor; - is standard output" },
@@ -495,6 +495,7 @@ record_request_set(void *arg, int value, const char *text)
 		return set_unit(rq, value == OPT_UNIT ? "--unit" : "--slice", text);
 	case 'g':
 		rq->session.call_graph = SESSION_CALL_GRAPH_DEFAULT;
+		rq->session.stack_bytes = 0;
 		return CLI_GO_ON;
 	case OPT_FP:
 		rq->session.call_graph = SESSION_CALL_GRAPH_FP;

@@ -60,7 +60,7 @@ like "$("$SPOOR" report --children -i auto.spoor)" '(9[0-9]\.[0-9]|100) % of [0-
 # What keeps a stack from being whole is told of the file: here pages inside of a frame that were never touched.
 cat >hole.c <<'C'
 static volatile unsigned long sink;
-__attribute__((noinline)) static void spin(void) { for (unsigned long i = 0; i < 700000000; i++) sink = i; }
+__attribute__((noinline)) static void spin(void) { volatile unsigned long i; for (i = 0; i < 1500000000; i++) sink = i; }
 __attribute__((noinline)) static void hole(void) { volatile char big[200000]; big[199999] = 1; spin(); sink = big[199999]; }
 int main(void) { hole(); return 0; }
 C
@@ -70,6 +70,33 @@ is "$("$SPOOR" info --json -i hole.spoor | jq '.unwound | .short > 0.8 * .stacks
 	[.places[] | select(.end == "short" and .object == "hole") | .stacks] >= [0.9 * .short]')" true "its stacks end in it" ||
 	diag "$("$SPOOR" info --json -i hole.spoor | jq -c .unwound)"
 like "$("$SPOOR" info -i hole.spoor)" 'stacks .* end where the kernel.s copy ends early [^;]*\([0-9.]+ % in hole' "info says so"
+
+# Frame pointers lead through what was not copied.
+ok "the same with frame pointers" "${CC:-gcc}" -w -O1 -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -fno-stack-clash-protection -o framed hole.c
+exits 0 "is recorded, too" "$SPOOR" record -F 499 -o framed.spoor -- ./framed
+"$SPOOR" export -f folded -i framed.spoor >folded.txt 2>err
+in_range "$(awk '{ n += $NF } /;main;hole;spin / { m += $NF } END { print m / n }' folded.txt)" 0.8 1 "the kernel's callers are behind those of the copy"
+
+# The default: of commands and processes, by frequency; and a limit of frames holds.
+copied() # OPTION...: are stacks copied?
+{
+	"$SPOOR" record -o default.spoor "$@" -- ./bare 0.2 >/dev/null 2>&1
+	"$SPOOR" info --json -i default.spoor | jq '(.unwound.stacks // 0) > 0'
+}
+is "$(copied -F 499)" true "a command's stacks are copied"
+is "$(copied -F 499 -g)" true "with -g"
+is "$(copied -F 499 -e cpu-clock/max-stack=5/)" true "with a limit of one event"
+is "$(copied -F 499 -a)" false "those of all CPUs are not"
+is "$(copied -F 499 --fp)" false "nor with --fp"
+is "$(copied -F 499 --call-graph fp -e cpu-clock/max-stack=5/)" false "nor with fp and a limit"
+is "$(copied -c 1 -e page-faults)" false "nor of events with a period"
+is "$(copied -F 499 --user-regs=ip)" false "nor with registers"
+longest() # FILE: addresses of its longest call chain
+{
+	"$SPOOR" dump --json "$1" | jq -s '[.[] | select(.type == "SAMPLE") | [.fields.callchain[] | select(startswith("0x"))] | length] | max'
+}
+exits 0 "a limit of frames" "$SPOOR" record -F 499 --max-stack 5 -o limit.spoor -- ./bare 0.5
+is "$(longest limit.spoor)" 5 "holds for what was unwound"
 
 # perf has them of our export.
 ok "an export" "$SPOOR" export -f perf-data -i auto.spoor -o auto.data

@@ -760,7 +760,7 @@ test_reload_fails(void **state)
 	set_text(&s.other->call_graph, "nonsense");
 	assert_int_equal(base_stream_reload(s.b, s.other, 9, &e), -EINVAL);
 	assert_non_null(strstr(e.text, "nonsense"));
-	set_text(&s.other->call_graph, "auto");
+	set_text(&s.other->call_graph, "fp");
 	set_text(&s.other->events, "no-such-event");
 	assert_int_equal(base_stream_reload(s.b, s.other, 9, &e), -EINPROGRESS);
 	RIG_UNTIL(turn(&s) && base_stream_reloaded(s.b, &e) != -EINPROGRESS);
