@@ -109,6 +109,21 @@ settle_tracees(struct session *s, struct session_error *error)
 	return r;
 }
 
+/* What is copied of stacks, by the rings that there are. 0, -ENOMEM with *error filled. */
+static int
+size_stacks(struct session *s, uint32_t pages, struct session_error *error)
+{
+	if (session_leave_stacks(&s->plan, pages))
+		session_note(&s->notes,
+			     "rings of %u pages have no room for copies of stacks: call graphs "
+			     "follow frame pointers",
+			     pages);
+	s->stack_size.bytes = session_size_stacks(&s->options, pages, &s->target, &s->plan);
+	free(s->opened);
+	s->opened = NULL;
+	return session_set_opened(s) < 0 ? session_fail(error, -ENOMEM, "out of memory") : 0;
+}
+
 /* Rings became smaller than was planned, by the mlock quota: copies of stacks are to fit into these. */
 static int
 open_smaller(struct session *s, struct cpu_rings_options *o, struct session_error *error)
@@ -117,7 +132,9 @@ open_smaller(struct session *s, struct cpu_rings_options *o, struct session_erro
 	o->sideband_pages = s->rings.each.sideband_pages;
 	o->aux_pages = s->rings.each.aux_pages;
 	ring_set_close(&s->rings);
-	s->stack_size.bytes = session_size_stacks(&s->options, o->pages, &s->target, &s->plan);
+	if (size_stacks(s, o->pages, error) < 0)
+		return -ENOMEM;
+	o->opened = s->opened;
 	return ring_set_open(&s->rings, o, NULL, error); /* what there is to note was noted */
 }
 
@@ -144,9 +161,7 @@ open_events(struct session *s, struct session_error *error)
 			"give one (-o)");
 	if (r == 0) {
 		session_size_rings(&s->options, &s->plan, &s->target);
-		s->stack_size.bytes = session_size_stacks(&s->options, s->options.ring_pages,
-							  &s->target, &s->plan);
-		r = session_set_opened(s) < 0 ? session_fail(error, -ENOMEM, "out of memory") : 0;
+		r = size_stacks(s, s->options.ring_pages, error);
 	}
 	o.pages = o.pages_enough = s->options.ring_pages;
 	/* Copies become smaller where the rest is missing, which is told when stacks are cut. */

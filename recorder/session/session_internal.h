@@ -160,12 +160,14 @@ int session_set_opened(struct session *s);
 /*
  * How much of the stack is copied by those events that leave it open (session_stacks.c).
  * session_stack_room(): bytes for each sample of an event, where a ring is to hold half a second of them.
+ * session_leave_stacks(): true: rings of so many pages have no room for copies, and none is to be made.
  * session_size_stacks(): before they are opened, sets as much as such rings have room for. Returns it where it is to
  * follow what walks need; 0: it stays.
  * session_follow_stacks(): opens them anew when they need another size. second: about a second has passed since the last
  * call with it; losses are counted then, and only walks that were cut do not wait for it.
  */
 uint64_t session_stack_room(const struct event_def *def);
+bool session_leave_stacks(struct event_plan *plan, uint32_t ring_pages);
 uint32_t session_size_stacks(const struct session_options *o, uint32_t ring_pages,
 			     const struct target *target, struct event_plan *plan);
 void session_follow_stacks(struct session *s, bool second, uint64_t now_ns);

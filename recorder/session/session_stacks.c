@@ -96,6 +96,14 @@ set_size(struct event_plan *plan, uint32_t bytes)
 	return any;
 }
 
+bool
+session_leave_stacks(struct event_plan *plan, uint32_t ring_pages)
+{
+	const uint64_t room = ring_pages * (uint64_t)sysconf(_SC_PAGESIZE) / SAMPLES_MIN;
+
+	return room < SESSION_STACK_BYTES_LEAST + SAMPLE_BYTES && set_size(plan, 0);
+}
+
 uint32_t
 session_size_stacks(const struct session_options *o, uint32_t ring_pages,
 		    const struct target *target, struct event_plan *plan)

@@ -80,7 +80,7 @@ in_range "$(awk '{ n += $NF } /;main;hole;spin / { m += $NF } END { print m / n 
 # The default: of commands and processes, by frequency; and a limit of frames holds.
 copied() # OPTION...: are stacks copied?
 {
-	"$SPOOR" record -o default.spoor "$@" -- ./bare 0.2 >/dev/null 2>&1
+	"$SPOOR" record -o default.spoor "$@" -- ./bare 1 >/dev/null 2>&1
 	"$SPOOR" info --json -i default.spoor | jq '(.unwound.stacks // 0) > 0'
 }
 is "$(copied -F 499)" true "a command's stacks are copied"
@@ -91,11 +91,14 @@ is "$(copied -F 499 --fp)" false "nor with --fp"
 is "$(copied -F 499 --call-graph fp -e cpu-clock/max-stack=5/)" false "nor with fp and a limit"
 is "$(copied -c 1 -e page-faults)" false "nor of events with a period"
 is "$(copied -F 499 --user-regs=ip)" false "nor with registers"
+exits 0 "rings of a page" "$SPOOR" record -m 1 -F 199 -o default.spoor -- "$FIXTURES/burn" 500
+like "$(cat err)" 'rings of 1 pages have no room for copies of stacks: call graphs follow frame pointers' "have no room for stacks, which is told"
+in_range "$("$SPOOR" info --json -i default.spoor | jq .samples)" 20 1000 "and lose no samples for them"
 longest() # FILE: addresses of its longest call chain
 {
 	"$SPOOR" dump --json "$1" | jq -s '[.[] | select(.type == "SAMPLE") | [.fields.callchain[] | select(startswith("0x"))] | length] | max'
 }
-exits 0 "a limit of frames" "$SPOOR" record -F 499 --max-stack 5 -o limit.spoor -- ./bare 0.5
+exits 0 "a limit of frames" "$SPOOR" record -F 499 --max-stack 5 -o limit.spoor -- ./bare 1
 is "$(longest limit.spoor)" 5 "holds for what was unwound"
 
 # perf has them of our export.
