@@ -9,7 +9,7 @@ need_command jq python3 perf
 need_record_all
 
 # Not all of the machine: files of others may be others' next time.
-"$SPOOR" record -g -F 999 -o x.spoor -- sh -c '"$0" 300; i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done; dd if=/dev/zero of=/dev/null bs=1M count=2000' \
+"$SPOOR" record --fp -F 999 -o x.spoor -- sh -c '"$0" 300; i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done; dd if=/dev/zero of=/dev/null bs=1M count=2000' \
 	"$FIXTURES/burn" >/dev/null 2>err || diag_file err
 
 # --- perf script -----------------------------------------------------------------------------
