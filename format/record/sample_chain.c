@@ -25,6 +25,46 @@ find_user(struct span chain, size_t *ret_from, size_t *ret_to)
 	*ret_to = i;
 }
 
+size_t
+sample_chain_room(struct span chain, uint16_t max_stack)
+{
+	size_t room = max_stack ? max_stack : SAMPLE_CHAIN_MAX, from, to;
+
+	find_user(chain, &from, &to);
+	for (size_t i = 0; i < from && room > 0; i++)
+		room -= span_word(chain, i) < (uint64_t)PERF_CONTEXT_MAX;
+	return room;
+}
+
+/* The word behind this caller in the user's part, which ends at to; to: it is not there, or the last one. */
+static size_t
+behind_caller(struct span chain, size_t from, size_t to, uint64_t caller)
+{
+	/* Behind the marker is where the thread was, and no caller. */
+	for (size_t i = from + 2; i < to; i++)
+		if (span_word(chain, i) == caller)
+			return i + 1;
+	return to;
+}
+
+size_t
+sample_chain_go_on(struct span chain, uint64_t *user, size_t nr)
+{
+	size_t from, to, at;
+
+	find_user(chain, &from, &to);
+	/* The last address, or the one before. */
+	for (size_t last = nr; last > 1 && last + 1 >= nr; last--) {
+		at = behind_caller(chain, from, to, user[last - 1]);
+		if (at == to)
+			continue;
+		for (nr = last; at < to && nr < SAMPLE_CHAIN_MAX; at++)
+			user[nr++] = span_word(chain, at);
+		break;
+	}
+	return nr;
+}
+
 static void
 put_words(struct buf *out, const uint64_t *words, size_t nr)
 {

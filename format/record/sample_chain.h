@@ -23,4 +23,14 @@
 int sample_chain_put(const struct perf_record *sample, const uint64_t *user, size_t nr,
 		     struct buf *out);
 
+/* So many addresses of the user fit into a call chain of max_stack addresses, the kernel's included; 0: the usual limit. */
+size_t sample_chain_room(struct span chain, uint16_t max_stack);
+
+/*
+ * The callers of a walk that ended early go on as the kernel's in chain, where these have the caller at which it ended, or the
+ * one before: the kernel follows frame pointers through memory that was not copied, and knows what a probe has put in the
+ * place of a return address. user: has room for SAMPLE_CHAIN_MAX, of which nr are known. Returns how many are then.
+ */
+size_t sample_chain_go_on(struct span chain, uint64_t *user, size_t nr);
+
 #endif

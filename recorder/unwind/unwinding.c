@@ -426,77 +426,22 @@ unwinding_fd(const struct unwinding *u)
 
 /* --- samples that leave ------------------------------------------------------------------ */
 
-/* How many frames of the user its event leaves room for, beside the kernel's. */
-static size_t
-frames_max(const struct unwinding *u, struct span record, const struct perf_record *r)
-{
-	bool unknown;
-	const struct event_attr *attr = attr_of(u, record, &unknown);
-	const struct span chain = r->sample.callchain;
-	size_t max = attr && attr->sample_max_stack ? attr->sample_max_stack : SAMPLE_CHAIN_MAX;
-
-	for (size_t i = 0; i < chain.len / 8 && max > 0; i++) {
-		const uint64_t word = span_word(chain, i);
-
-		if (word == (uint64_t)PERF_CONTEXT_USER)
-			break;
-		max -= word < (uint64_t)PERF_CONTEXT_MAX;
-	}
-	return max;
-}
-
-/* The word behind this caller in the user's part of a chain; its end: it is not among them. */
-static size_t
-behind_caller(struct span chain, uint64_t caller)
-{
-	const size_t nr = chain.len / 8;
-	size_t i = 0;
-
-	while (i < nr && span_word(chain, i) != (uint64_t)PERF_CONTEXT_USER)
-		i++;
-	/* The first address is where the thread was, and no caller. */
-	for (i += 2; i < nr && span_word(chain, i) < (uint64_t)PERF_CONTEXT_MAX; i++)
-		if (span_word(chain, i) == caller)
-			return i + 1;
-	return nr;
-}
-
-/*
- * A walk that ended early goes on as the kernel's, where that has the caller at which it ended, or the one before: it follows
- * frame pointers through memory that was not copied, and knows what a probe has put in the place of a return address.
- * Returns the number of frames.
- */
-static size_t
-go_on(struct unwinding *u, struct span chain, size_t nr)
-{
-	const size_t end = chain.len / 8;
-	size_t last = nr, at = end;
-
-	for (; last > 1 && last + 1 >= nr && at == end; last--)
-		at = behind_caller(chain, u->frames[last - 1]);
-	if (at == end)
-		return nr;
-	for (nr = last + 1; at < end && nr < SAMPLE_CHAIN_MAX; at++) {
-		if (span_word(chain, at) >= (uint64_t)PERF_CONTEXT_MAX)
-			break;
-		u->frames[nr++] = span_word(chain, at);
-	}
-	return nr;
-}
-
 /* early: the walk ended before the outermost frame. */
 static void
 append(struct unwinding *u, const struct held *h, size_t nr_frames, bool early, struct buf *out)
 {
 	const struct span record = unwind_hold_record(&u->hold, h);
+	const struct event_attr *attr;
 	struct perf_record r;
-	size_t max;
+	bool unknown;
+	size_t room;
 
 	if (nr_frames && event_set_parse(u->events, record, &r, NULL) == 0) {
+		attr = attr_of(u, record, &unknown);
+		room = sample_chain_room(r.sample.callchain, attr ? attr->sample_max_stack : 0);
 		if (early)
-			nr_frames = go_on(u, r.sample.callchain, nr_frames);
-		max = frames_max(u, record, &r);
-		if (sample_chain_put(&r, u->frames, nr_frames < max ? nr_frames : max, out) == 0)
+			nr_frames = sample_chain_go_on(r.sample.callchain, u->frames, nr_frames);
+		if (sample_chain_put(&r, u->frames, nr_frames < room ? nr_frames : room, out) == 0)
 			return;
 	}
 	buf_append(out, record.p, record.len);

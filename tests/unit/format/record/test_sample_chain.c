@@ -163,6 +163,67 @@ test_bound(void **state)
 	assert_true(span_word(r.sample.callchain, 3) == 1000);
 }
 
+static struct span
+chain_of(const uint64_t *words, size_t nr)
+{
+	buf_clear(&in);
+	for (size_t i = 0; i < nr; i++)
+		buf_u64(&in, words[i]);
+	return buf_span(&in);
+}
+
+/* A limit counts the kernel's addresses, and no markers. */
+static void
+test_room(void **state)
+{
+	static const uint64_t chain[] = { KERNEL, 1, 2, USER, 3, 4, 5 };
+
+	assert_int_equal(sample_chain_room(chain_of(chain, 7), 10), 8);
+	assert_int_equal(sample_chain_room(chain_of(chain, 3), 10), 8);
+	assert_int_equal(sample_chain_room(chain_of(chain + 3, 4), 10), 10);
+	assert_int_equal(sample_chain_room(chain_of(chain, 7), 1), 0);
+	assert_int_equal(sample_chain_room(chain_of(chain, 7), 0), SAMPLE_CHAIN_MAX - 2);
+	assert_int_equal(sample_chain_room(chain_of(chain, 0), 0), SAMPLE_CHAIN_MAX);
+}
+
+static void
+test_goes_on(void **state)
+{
+	static const struct {
+		uint64_t chain[8];
+		size_t nr;
+		uint64_t user[3], after[6];
+		size_t nr_user, nr_after;
+	} cases[] = {
+		{ { KERNEL, 1, USER, 10, 20, 30, 40 }, 7, { 10, 20 }, { 10, 20, 30, 40 }, 2, 4 },
+		/* A caller that the kernel passed over; where a probe's trampoline is, what it stands for. */
+		{ { USER, 10, 30, 40 }, 4, { 10, 20, 30 }, { 10, 20, 30, 40 }, 3, 4 },
+		{ { USER, 10, 20, 30, 40 }, 5, { 10, 20, 99 }, { 10, 20, 30, 40 }, 3, 4 },
+		/* The first address is no caller, what is of a guest is not the user's, and two wrong ones are too many. */
+		{ { USER, 10, 20 }, 3, { 10 }, { 10 }, 1, 1 },
+		{ { USER, 20, 30 }, 3, { 10, 20 }, { 10, 20 }, 2, 2 },
+		{ { USER, 10, 20, (uint64_t)PERF_CONTEXT_GUEST, 8 },
+		  5,
+		  { 10, 20 },
+		  { 10, 20 },
+		  2,
+		  2 },
+		{ { USER, 10, 20, 30 }, 4, { 20, 98, 99 }, { 20, 98, 99 }, 3, 3 },
+		{ { KERNEL, 20, 30 }, 3, { 10, 20 }, { 10, 20 }, 2, 2 },
+		{ { (uint64_t)-640, 10, 20, 30 }, 4, { 10, 20 }, { 10, 20, 30 }, 2, 3 },
+	};
+	static uint64_t user[SAMPLE_CHAIN_MAX];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		memcpy(user, cases[i].user, sizeof(cases[i].user));
+		assert_int_equal(sample_chain_go_on(chain_of(cases[i].chain, cases[i].nr), user,
+						    cases[i].nr_user),
+				 cases[i].nr_after);
+		for (size_t k = 0; k < cases[i].nr_after; k++)
+			assert_int_equal(user[k], cases[i].after[k]);
+	}
+}
+
 static void
 test_no_sample(void **state)
 {
@@ -182,6 +243,8 @@ main(void)
 		cmocka_unit_test(test_copy_is_left_out),
 		cmocka_unit_test(test_user_part_is_replaced),
 		cmocka_unit_test(test_bound),
+		cmocka_unit_test(test_room),
+		cmocka_unit_test(test_goes_on),
 		cmocka_unit_test(test_no_sample),
 	};
 
