@@ -197,12 +197,15 @@ unwind_stops_encode(const struct unwind_stops *s, struct buf *out)
 	encode_places(s, out);
 }
 
-static void
-add_stop(struct unwind_stops *to, uint32_t number, uint64_t n)
+/* UNWIND_STOPS_NR: of a later version. */
+static enum unwind_stop
+stop_of(uint32_t number)
 {
-	for (size_t i = 0; i < UNWIND_STOPS_NR; i++)
-		if (stops[i].number == number && n <= UINT64_MAX - to->stacks[i])
-			to->stacks[i] += n;
+	size_t i = 0;
+
+	while (i < UNWIND_STOPS_NR && stops[i].number != number)
+		i++;
+	return (enum unwind_stop)i;
 }
 
 /* What is not an object is left out: names of a recording reach terminals. */
@@ -213,17 +216,14 @@ decode_place(struct unwind_stops *to, struct span entry)
 	char text[UNWIND_OBJECT_BYTES + 1] = "";
 	uint32_t number, zero;
 	struct span object;
-	size_t stop = 0;
 
 	if (!span_u32(&entry, &number) || !span_u32(&entry, &zero) ||
 	    !span_u64(&entry, &place.stacks) || !span_take(&entry, UNWIND_OBJECT_BYTES, &object))
 		return -FMT_E_CORRUPT;
 	memcpy(text, object.p, UNWIND_OBJECT_BYTES);
 	object_of(text, place.object);
-	while (stop < UNWIND_STOPS_NR && stops[stop].number != number)
-		stop++;
-	place.stop = (enum unwind_stop)stop;
-	if (stop < UNWIND_STOPS_NR && *place.object && place.stacks <= to->stacks[stop])
+	place.stop = stop_of(number);
+	if (place.stop < UNWIND_STOPS_NR && *place.object && place.stacks <= to->stacks[place.stop])
 		add_place(to, &place);
 	return 0;
 }
@@ -248,6 +248,7 @@ int
 unwind_stops_decode(struct unwind_stops *to, struct span s)
 {
 	uint32_t count, size, number, bytes;
+	enum unwind_stop stop;
 	struct span entry;
 	uint64_t n, frames;
 
@@ -260,8 +261,10 @@ unwind_stops_decode(struct unwind_stops *to, struct span s)
 		if (!span_take(&s, size, &entry) || !span_u32(&entry, &number) ||
 		    !span_u32(&entry, &bytes) || !span_u64(&entry, &n))
 			return -FMT_E_CORRUPT;
-		add_stop(to, number, n);
-		if (number == stops[UNWIND_CUT].number)
+		stop = stop_of(number);
+		if (stop < UNWIND_STOPS_NR && n <= UINT64_MAX - to->stacks[stop])
+			to->stacks[stop] += n;
+		if (stop == UNWIND_CUT)
 			raise_cut(to, bytes);
 	}
 	return decode_places(to, s);

@@ -20,20 +20,20 @@ size_t
 sample_stack_trim(uint8_t *to, const uint8_t *record, size_t len, const struct event_attr *attr)
 {
 	struct perf_record r;
-	size_t front = len, left_out = 0, at = 0;
+	size_t at = 0, keep = 0, left_out = 0;
 
 	if (perf_record_parse(span_of(record, len), attr, &r) == 0 && r.type == REC_SAMPLE &&
 	    r.sample.stack_user.p) {
 		at = (size_t)(r.sample.stack_user.p - record);
-		front = at + kept(&r.sample);
-		left_out = r.sample.stack_user.len - kept(&r.sample);
+		keep = kept(&r.sample);
+		left_out = r.sample.stack_user.len - keep;
 	}
 	if (to != record)
-		memcpy(to, record, left_out ? front : len);
+		memcpy(to, record, left_out ? at + keep : len);
 	if (!left_out)
 		return len;
-	memmove(to + front, record + front + left_out, len - front - left_out);
-	le64enc(to + at - 8, front - at);
+	memmove(to + at + keep, record + at + keep + left_out, len - at - keep - left_out);
+	le64enc(to + at - 8, keep);
 	len -= left_out;
 	le16enc(to + 6, (uint16_t)len);
 	return len;

@@ -15,8 +15,8 @@
 /*
  * Writes a sample, a whole record of len bytes, to to, which has room for them, or is the record itself: of the copied stack
  * dyn_size bytes, rounded up to 8. If less was copied than was asked for, 8 more stay, so that size > dyn_size still says so.
- * Returns the bytes written. All are where there is nothing to leave out, and where the record does not parse by attr. Bytes
- * that are left out are not read.
+ * Returns the bytes written: len where there is nothing to leave out, and where the record does not parse by attr. Bytes that
+ * are left out are not read.
  */
 size_t sample_stack_trim(uint8_t *to, const uint8_t *record, size_t len,
 			 const struct event_attr *attr);

@@ -498,8 +498,7 @@ record_request_set(void *arg, int value, const char *text)
 		rq->session.stack_bytes = 0;
 		return CLI_GO_ON;
 	case OPT_FP:
-		rq->session.call_graph = SESSION_CALL_GRAPH_FP;
-		return CLI_GO_ON;
+		return set_call_graph(rq, "fp");
 	case OPT_CALL_GRAPH:
 		return set_call_graph(rq, text);
 	case 'S':
