@@ -8,7 +8,8 @@
 need_command jq python3 perf
 need_record_all
 
-# Not all of the machine: files of others may be others' next time.
+# Not all of the machine: files of others may be others' next time. By frame pointers: whole stacks lead through exit(3), whose
+# last instruction is a call, and perf has no name for the address behind it.
 "$SPOOR" record --fp -F 999 -o x.spoor -- sh -c '"$0" 300; i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done; dd if=/dev/zero of=/dev/null bs=1M count=2000' \
 	"$FIXTURES/burn" >/dev/null 2>err || diag_file err
 
