@@ -24,7 +24,8 @@ struct ring_set_account {
 	struct ring_set_counts sent;   /* what the ledger has been told */
 	uint64_t offline_since_ns;     /* 0: it is not, or was never sampled */
 	struct sample_account sampling;
-	uint64_t paid_records, paid_copied, paid_ns; /* of what it took: for what it has paid */
+	/* What it has paid for: records, bytes of copies, and the price of all else. */
+	uint64_t paid_records, paid_copied, paid_ns;
 };
 
 /* Since the session began. */

@@ -113,12 +113,8 @@ settle_tracees(struct session *s, struct session_error *error)
 static int
 size_stacks(struct session *s, uint32_t pages, struct session_error *error)
 {
-	if (session_leave_stacks(&s->plan, pages))
-		session_note(&s->notes,
-			     "rings of %u pages have no room for copies of stacks: call graphs "
-			     "follow frame pointers",
-			     pages);
-	s->stack_size.bytes = session_size_stacks(&s->options, pages, &s->target, &s->plan);
+	s->stack_size.bytes =
+		session_size_stacks(&s->options, pages, &s->target, &s->plan, &s->notes);
 	free(s->opened);
 	s->opened = NULL;
 	return session_set_opened(s) < 0 ? session_fail(error, -ENOMEM, "out of memory") : 0;

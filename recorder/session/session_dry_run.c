@@ -269,8 +269,7 @@ session_dry_run(const struct session_options *options, session_see_attr_fn *see,
 	if (r < 0)
 		goto out;
 	session_size_rings(&o, &plan, &target);
-	(void)session_leave_stacks(&plan, o.ring_pages);
-	(void)session_size_stacks(&o, o.ring_pages, &target, &plan);
+	(void)session_size_stacks(&o, o.ring_pages, &target, &plan, &notes);
 	event_plan_rings(&plan, o.ring_pages * page, o.sideband_pages * page,
 			 o.aux_snapshot ? 0 : o.aux_pages * page);
 	session_see_attrs(&plan, see, arg);

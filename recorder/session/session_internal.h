@@ -77,10 +77,11 @@ struct session {
 	bool stacks_told;	      /* that they would need more than there is room for */
 	bool stacks_due;	      /* some events do not have that size yet */
 	uint64_t stacks_lost;	      /* samples that had no room, as of the last look */
-	uint64_t stacks_seen_ns;
-	uint32_t stacks_most; /* bytes of a copy, since samples had no room, or copies took too much */
+	uint64_t stacks_seen_ns;      /* when that was */
+	/* Bytes of a copy, at most, until then: samples had no room, or copies took more than the share (over). */
+	uint32_t stacks_most;
 	uint64_t stacks_most_until_ns;
-	bool stacks_over;	   /* the latter */
+	bool stacks_over;
 	bool stacks_bound_told[2]; /* by stacks_over */
 	uint64_t stacks_retry_ns;  /* when that is tried again, which has failed */
 	uint64_t limit_ns;	   /* when the kernel's limit of the frequency was last asked for */
@@ -160,16 +161,15 @@ int session_set_opened(struct session *s);
 /*
  * How much of the stack is copied by those events that leave it open (session_stacks.c).
  * session_stack_room(): bytes for each sample of an event, where a ring is to hold half a second of them.
- * session_leave_stacks(): true: rings of so many pages have no room for copies, and none is to be made.
- * session_size_stacks(): before they are opened, sets as much as such rings have room for. Returns it where it is to
- * follow what walks need; 0: it stays.
+ * session_size_stacks(): before they are opened, sets as much as such rings have room for; none, with a note, where that is
+ * less than a few of the smallest copies. Returns the size where it is to follow what walks need; 0: it stays.
  * session_follow_stacks(): opens them anew when they need another size. second: about a second has passed since the last
  * call with it; losses are counted then, and only walks that were cut do not wait for it.
  */
 uint64_t session_stack_room(const struct event_def *def);
-bool session_leave_stacks(struct event_plan *plan, uint32_t ring_pages);
 uint32_t session_size_stacks(const struct session_options *o, uint32_t ring_pages,
-			     const struct target *target, struct event_plan *plan);
+			     const struct target *target, struct event_plan *plan,
+			     struct buf *notes);
 void session_follow_stacks(struct session *s, bool second, uint64_t now_ns);
 
 /* The kernel lowers its limit when it finds that sampling takes too long; people raise it. */

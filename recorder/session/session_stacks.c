@@ -96,21 +96,23 @@ set_size(struct event_plan *plan, uint32_t bytes)
 	return any;
 }
 
-bool
-session_leave_stacks(struct event_plan *plan, uint32_t ring_pages)
-{
-	const uint64_t room = ring_pages * (uint64_t)sysconf(_SC_PAGESIZE) / SAMPLES_MIN;
-
-	return room < SESSION_STACK_BYTES_LEAST + SAMPLE_BYTES && set_size(plan, 0);
-}
-
 uint32_t
 session_size_stacks(const struct session_options *o, uint32_t ring_pages,
-		    const struct target *target, struct event_plan *plan)
+		    const struct target *target, struct event_plan *plan, struct buf *notes)
 {
-	const uint32_t bytes = size_max(o, target, plan, ring_pages);
+	const uint64_t room = ring_pages * (uint64_t)sysconf(_SC_PAGESIZE) / SAMPLES_MIN;
+	const uint32_t bytes = room < SESSION_STACK_BYTES_LEAST + SAMPLE_BYTES
+		? 0
+		: size_max(o, target, plan, ring_pages);
 
-	return set_size(plan, bytes) && target_of_cpus(target) ? bytes : 0;
+	if (!set_size(plan, bytes))
+		return 0;
+	if (!bytes)
+		session_note(notes,
+			     "rings of %u pages have no room for copies of stacks: call graphs "
+			     "follow frame pointers",
+			     ring_pages);
+	return target_of_cpus(target) ? bytes : 0;
 }
 
 /* The largest one that is copied. */
