@@ -28,8 +28,8 @@ void memory_share_base(struct session_options *o);
 void memory_share_flight(struct session_options *o);
 
 /*
- * Fills in the same of a capture, and rings_bytes_max. flight: there is a flight recorder, so all captures have MEMORY_SHARE_CAPTURES less
- * its share. nr other captures hold memory: those that run, and those that have ended and are still being written to
+ * Fills in the same of a capture, and rings_bytes_max. flight: there is a flight recorder, so all captures have
+ * MEMORY_SHARE_CAPTURES less its share. nr other captures hold memory: those that run, and those that have ended and are still being written to
  * their files. The first one and a half max_captures get a full share. max_captures more, which only root can have, get
  * a quarter of one. False: there is no share left.
  */

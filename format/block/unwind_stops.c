@@ -39,7 +39,7 @@ unwind_stops_count(struct unwind_stops *s, enum unwind_stop stop, size_t frames,
 		raise_cut(s, (uint32_t)asked);
 }
 
-/* The last component of a path; "//anon" and "[stack]" are none. Returns it with what is printable. */
+/* The last component of a path, and the whole of "//anon" and "[stack]", which are none; '?' for what is not printable. */
 static void
 object_of(const char *path, char ret[UNWIND_OBJECT_BYTES])
 {

@@ -60,8 +60,8 @@ common_attr(const struct session_options *o, const struct event_features *f,
 
 /* What the plan's events sample. */
 struct samples {
-	bool stacks;  /* copies of those of user space, recorded */
-	bool unwound; /* likewise, unwound meanwhile */
+	bool stacks;  /* copies of user stacks, which are recorded */
+	bool unwound; /* copies of user stacks, which are unwound while it records */
 	bool traces;
 };
 

@@ -47,7 +47,8 @@ uint64_t sample_bound_hit_ns(const struct event_def *def);
 
 /*
  * Lowers the frequencies of a plan to what a share allows, with a note; periods of what counts time
- * stay, or are refused. Copies of stacks whose size the recorder chooses count as small as they can be. notes as in event_plan_make(). 0, or -EINVAL with *error.
+ * stay, or are refused. Copies of stacks whose size the recorder chooses count as small as they can be.
+ * notes as in event_plan_make(). 0, or -EINVAL with *error.
  */
 int sample_bound_plan(struct event_plan *plan, uint32_t share, struct buf *notes,
 		      struct session_error *error);
