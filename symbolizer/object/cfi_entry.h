@@ -24,7 +24,6 @@ struct cfi_section {
 	uint64_t vaddr;	   /* where it is loaded */
 	bool is_eh;	   /* .eh_frame, not .debug_frame */
 	bool open;	   /* it ends at its terminator, wherever the bytes end */
-	uint8_t number;	   /* for whoever has several */
 	bool narrow;	   /* addresses have 4 bytes, not 8 */
 	uint64_t shift;	   /* of the code that its FDEs are of, from where they say that it is */
 };

@@ -166,7 +166,6 @@ read_section(struct cfi *c, struct elf_object *o, struct elf_object *debug, enum
 
 	if (err)
 		return err == -FMT_E_EMPTY ? 0 : err;
-	s->number = number;
 	return index_section(c, o, number, max);
 }
 
@@ -372,8 +371,7 @@ cfi_new_made(const struct cfi_arch *arch, const struct cfi_made *made, struct cf
 	c->sections[EH_FRAME] = (struct cfi_section){ .bytes = span_of(b->p, b->len),
 						      .vaddr = b->vaddr,
 						      .is_eh = true,
-						      .narrow = arch->word == 4,
-						      .number = EH_FRAME };
+						      .narrow = arch->word == 4 };
 	err = index_section(c, NULL, EH_FRAME, SIZE_MAX);
 	if (err < 0) {
 		cfi_free(c);
@@ -524,10 +522,5 @@ cfi_rule(const struct cfi *c, uint32_t number)
 struct span
 cfi_expression(const struct cfi *c, const struct cfi_place *place)
 {
-	struct span s = c->sections[place->reg].bytes, gone;
-
-	/* It was checked when the rule was made. */
-	span_skip(&s, (size_t)place->offset);
-	span_take(&s, place->size, &gone);
-	return gone;
+	return cfi_rows_expression(&c->rows, place);
 }

@@ -73,7 +73,7 @@ const struct signal_code *cfi_signal_code(const struct cfi *c, uint64_t vaddr, b
 int cfi_find(struct cfi *c, uint64_t vaddr, uint32_t *ret_rule);
 /* Its places, until the next cfi_find(). */
 struct cfi_rule cfi_rule(const struct cfi *c, uint32_t number);
-/* The bytes of a place's expression. */
+/* The bytes of a place's expression; likewise. */
 struct span cfi_expression(const struct cfi *c, const struct cfi_place *place);
 
 /* The code of which no FDE tells (x86 alone). */

@@ -58,12 +58,14 @@ cfi_rows_done(struct cfi_rows *rows)
 {
 	free(rows->v);
 	word_lists_done(&rows->rules);
+	word_lists_done(&rows->expressions);
 }
 
 size_t
 cfi_rows_bytes(const struct cfi_rows *rows)
 {
-	return rows->cap * sizeof(*rows->v) + word_lists_bytes(&rows->rules);
+	return rows->cap * sizeof(*rows->v) + word_lists_bytes(&rows->rules) +
+		word_lists_bytes(&rows->expressions);
 }
 
 /* --- rows -------------------------------------------------------------------------------- */
@@ -178,22 +180,39 @@ set_factored(struct machine *m, uint64_t reg, enum cfi_how how, int64_t number)
 }
 
 static int
+expression_number(struct machine *m, struct span bytes, uint32_t *ret)
+{
+	struct word_lists *l = &m->rows->expressions;
+	uint32_t words[UINT8_MAX / sizeof(uint32_t) + 1] = { 0 };
+	const size_t nr = (bytes.len + sizeof(*words) - 1) / sizeof(*words);
+
+	if (l->nr_words + nr > m->rows->words_max || l->nr > m->rows->words_max)
+		return -FMT_E_TOO_BIG;
+	if (bytes.len > 0)
+		memcpy(words, bytes.p, bytes.len);
+	return word_lists_number(l, words, nr, ret);
+}
+
+static int
 set_expression(struct machine *m, struct cfi_place *place, uint8_t target, enum cfi_how how,
 	       struct span *s)
 {
 	struct span bytes;
 	uint64_t size;
+	uint32_t number;
+	int err;
 
 	if (!span_uleb(s, &size) || size > s->len || !span_take(s, (size_t)size, &bytes))
 		return -FMT_E_CORRUPT;
 	if (size > UINT8_MAX)
 		return -FMT_E_UNSUPPORTED;
-	*place = (struct cfi_place){ .target = target,
-				     .how = how,
-				     .reg = m->section->number,
-				     .size = (uint8_t)size,
-				     .offset = (int32_t)(bytes.p - m->section->bytes.p) };
-	return 0;
+	err = expression_number(m, bytes, &number);
+	if (err == 0)
+		*place = (struct cfi_place){ .target = target,
+					     .how = how,
+					     .size = (uint8_t)size,
+					     .offset = (int32_t)number };
+	return err;
 }
 
 static int
@@ -446,4 +465,15 @@ cfi_rows_add(struct cfi_rows *rows, const struct cfi_arch *arch, const struct cf
 	if (err < 0)
 		rows->nr = m.first_row;
 	return err;
+}
+
+struct span
+cfi_rows_expression(const struct cfi_rows *rows, const struct cfi_place *place)
+{
+	size_t nr;
+
+	if (place->size == 0)
+		return span_of(NULL, 0);
+	return span_of(word_lists_at(&rows->expressions, (uint32_t)place->offset, &nr),
+		       place->size);
 }

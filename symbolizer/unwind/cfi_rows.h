@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "format/bytes/span.h"
 #include "format/bytes/word_lists.h"
 #include "symbolizer/unwind/cfi_arch.h"
 #include "symbolizer/object/cfi_entry.h"
@@ -30,9 +31,9 @@ enum cfi_how {
 struct cfi_place {
 	uint8_t target; /* DWARF register; of the CFA, which comes first: CFI_SIGNAL_FRAME or 0 */
 	uint8_t how;	/* enum cfi_how */
-	uint8_t reg;	/* of an expression: the number of its section */
+	uint8_t reg;
 	uint8_t size;	/* bytes of the expression */
-	int32_t offset; /* of an expression: in its section */
+	int32_t offset; /* of an expression: its number */
 };
 #define CFI_SIGNAL_FRAME 1
 
@@ -58,8 +59,9 @@ struct cfi_rows {
 	} * v;
 	size_t nr, cap;
 	struct word_lists rules;
+	struct word_lists expressions; /* their bytes, with zeros up to a whole word */
 	/*
-	 * What there may be of them, in rows and in words, so that a file takes no more memory than a
+	 * What there may be of them, in rows and in words of rules or of expressions, so that a file takes no more memory than a
 	 * few times its size: libLLVM has a row for 10 bytes of .eh_frame, and few rules.
 	 */
 	size_t rows_max, words_max;
@@ -80,5 +82,8 @@ size_t cfi_rows_bytes(const struct cfi_rows *rows);
  */
 int cfi_rows_add(struct cfi_rows *rows, const struct cfi_arch *arch, const struct cfi_section *s,
 		 const struct cfi_cie *cie, const struct cfi_fde *fde);
+
+/* The bytes of a place's expression, until the next rule is made. */
+struct span cfi_rows_expression(const struct cfi_rows *rows, const struct cfi_place *place);
 
 #endif
