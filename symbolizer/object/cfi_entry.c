@@ -8,6 +8,13 @@
 /* A CIE is read again for each FDE that follows one of another: its letters and numbers may be of any length. */
 #define CIE_BYTES_MAX (2 * CFI_INITIAL_BYTES_MAX)
 
+static bool
+from_offset(const struct cfi_section *s, size_t offset, struct span *ret)
+{
+	*ret = s->bytes;
+	return offset >= s->base && span_skip(ret, offset - s->base);
+}
+
 /* Length and id. 1; 0: the rest is damaged; -1: a terminator. */
 static int
 entry_head(const struct cfi_section *s, struct span *rest, struct cfi_entry *e)
@@ -25,7 +32,7 @@ entry_head(const struct cfi_section *s, struct span *rest, struct cfi_entry *e)
 	if ((is64 && !span_u64(rest, &length)) || length > rest->len ||
 	    !span_take(rest, (size_t)length, &e->body))
 		return 0;
-	here = (uint64_t)(e->body.p - s->bytes.p);
+	here = s->base + (uint64_t)(e->body.p - s->bytes.p);
 	/* In .eh_frame the id has 4 bytes, whatever the length has. */
 	if (is64 && !s->is_eh) {
 		if (!span_u64(&e->body, &id))
@@ -38,25 +45,24 @@ entry_head(const struct cfi_section *s, struct span *rest, struct cfi_entry *e)
 		e->is_cie = s->is_eh ? id == 0 : id32 == UINT32_MAX;
 	}
 	/* Counted back from the id itself, or from the section's beginning. */
-	if (s->is_eh)
-		id = here - id;
-	e->cie = id < s->bytes.len ? (size_t)id : s->bytes.len;
+	e->cie = (size_t)(s->is_eh ? here - id : id);
 	return 1;
 }
 
 int
 cfi_entry_next(const struct cfi_section *s, size_t *offset, struct cfi_entry *ret)
 {
-	struct span rest = s->bytes;
+	const size_t end = s->base + s->bytes.len;
+	struct span rest;
 	int found;
 
-	if (!span_skip(&rest, *offset))
+	if (!from_offset(s, *offset, &rest))
 		return 0;
 	do {
-		ret->offset = s->bytes.len - rest.len;
+		ret->offset = end - rest.len;
 		found = entry_head(s, &rest, ret);
 	} while (found < 0 && !s->open);
-	*offset = s->bytes.len - rest.len;
+	*offset = end - rest.len;
 	return found > 0;
 }
 
@@ -130,9 +136,9 @@ cfi_entry_cie(const struct cfi_section *s, size_t offset, struct cfi_cie *ret)
 	struct cfi_entry e;
 	const char *letters;
 	uint8_t version, byte;
-	struct span b = s->bytes;
+	struct span b;
 
-	if (!span_skip(&b, offset) || entry_head(s, &b, &e) <= 0 || !e.is_cie)
+	if (!from_offset(s, offset, &b) || entry_head(s, &b, &e) <= 0 || !e.is_cie)
 		return false;
 	b = e.body;
 	if (b.len > CIE_BYTES_MAX || !span_u8(&b, &version) ||
@@ -175,15 +181,20 @@ cfi_entry_fde(const struct cfi_section *s, const struct cfi_entry *entry, const 
 int
 cfi_entry_each(const struct cfi_section *s, cfi_entry_take_fn *take, void *arg)
 {
-	struct cfi_cie cie = { .offset = SIZE_MAX };
+	struct cfi_cie cie = { .offset = 0 };
 	struct cfi_entry entry;
-	size_t offset = 0;
+	size_t offset = s->base;
+	bool has_cie = false;
 	int err = 0;
 
 	while (err == 0 && cfi_entry_next(s, &offset, &entry) > 0) {
 		struct cfi_fde f;
 
-		if (entry.is_cie || (entry.cie != cie.offset && !cfi_entry_cie(s, entry.cie, &cie)))
+		if (entry.is_cie)
+			continue;
+		if (!has_cie || entry.cie != cie.offset)
+			has_cie = cfi_entry_cie(s, entry.cie, &cie);
+		if (!has_cie)
 			continue;
 		if (!cfi_entry_fde(s, &entry, &cie, &f) || f.length == 0 || f.length > UINT32_MAX)
 			continue;

@@ -20,8 +20,9 @@
 #define CFI_INITIAL_BYTES_MAX 512
 
 struct cfi_section {
-	struct span bytes; /* whole */
-	uint64_t vaddr;	   /* where it is loaded */
+	struct span bytes; /* whole, or what of it is here */
+	size_t base;	   /* offset in the section of the first of them */
+	uint64_t vaddr;	   /* where the section is loaded */
 	bool is_eh;	   /* .eh_frame, not .debug_frame */
 	bool open;	   /* it ends at its terminator, wherever the bytes end */
 	bool narrow;	   /* addresses have 4 bytes, not 8 */
@@ -32,7 +33,7 @@ struct cfi_section {
 struct cfi_entry {
 	size_t offset; /* in the section */
 	bool is_cie;
-	size_t cie;	  /* of an FDE: the offset of its CIE */
+	size_t cie;	  /* of an FDE: the offset of its CIE, which may be none */
 	struct span body; /* what follows the id */
 };
 
@@ -75,7 +76,7 @@ int cfi_entry_each(const struct cfi_section *s, cfi_entry_take_fn *take, void *a
 static inline uint64_t
 cfi_section_address(const struct cfi_section *s, const uint8_t *p)
 {
-	return s->vaddr + (uint64_t)(p - s->bytes.p);
+	return s->vaddr + s->base + (uint64_t)(p - s->bytes.p);
 }
 
 #endif

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * cfi: the call frame information of one ELF file: .eh_frame, and .debug_frame for what only that
- * knows (Go). Its FDEs are indexed when it is made; the rows of one are compiled when it is first
- * asked for. It keeps copies of the sections, and of the code of which they do not tell, and nothing else of the file.
+ * knows (Go). The rows of an FDE are compiled when it is first asked for.
  *
- * The index is made from the FDEs themselves, in 5 ms for the 49,002 of cc1plus with the reading.
- * .eh_frame_hdr's sorted table would save a part of that; it is only looked at for where .eh_frame
- * is when there are no section headers, so that one that is wrong, or has less than all, does no harm.
+ * Either all FDEs are indexed when it is made (5 ms for the 49,002 of cc1plus with the reading), and it keeps copies of the
+ * sections, and of the code of which they do not tell, and nothing else of the file. Or the file stays open, and next to
+ * nothing of it is read but what is asked for (0.2 ms): for who cannot wait.
  *
  * No lock: who shares one between threads has to have one.
  */
@@ -15,7 +14,6 @@
 
 #include "symbolizer/object/elf_object.h"
 #include "symbolizer/object/elf_signal.h"
-#include "symbolizer/unwind/cfi_gaps.h"
 #include "symbolizer/unwind/cfi_rows.h"
 #include "symbolizer/unwind/stack_copy.h"
 
@@ -30,6 +28,12 @@ struct cfi;
 int cfi_new(struct elf_object *o, struct elf_object *debug, struct cfi **ret);
 /* Likewise, where its sections and their index take max bytes at most: -FMT_E_TOO_BIG as soon as they are more. */
 int cfi_new_max(struct elf_object *o, struct elf_object *debug, size_t max, struct cfi **ret);
+
+/*
+ * Of an object whose file stays open (cfi_fdes_open()), which is not needed after that: 0, or as cfi_new(); -FMT_E_EMPTY:
+ * that cannot be, and cfi_new() is what is left. In code without FDE, gaps of the file are told piece by piece.
+ */
+int cfi_open(struct elf_object *o, struct cfi **ret);
 
 /* Code that no file has: eh_frame is copied. */
 struct cfi_made {
@@ -63,7 +67,7 @@ bool cfi_ends_stack(const struct cfi *c, uint64_t vaddr, bool is_return);
  * The code that a signal handler returns to, where no FDE has it and its bytes tell (elf_signal.h), and how far into it
  * the instruction at vaddr is; is_return: vaddr is the byte before, which made no call. NULL: it is none.
  */
-const struct signal_code *cfi_signal_code(const struct cfi *c, uint64_t vaddr, bool is_return,
+const struct signal_code *cfi_signal_code(struct cfi *c, uint64_t vaddr, bool is_return,
 					  uint64_t *ret_offset);
 
 /*
@@ -76,16 +80,23 @@ struct cfi_rule cfi_rule(const struct cfi *c, uint32_t number);
 /* The bytes of a place's expression; likewise. */
 struct span cfi_expression(const struct cfi *c, const struct cfi_place *place);
 
-/* The code of which no FDE tells (x86 alone). */
-const struct cfi_gaps *cfi_gaps(const struct cfi *c);
+/*
+ * The code of which no FDE tells (x86 alone), from an address to its end; of a file that stays open perhaps less, but 16
+ * bytes. Empty: an FDE tells of it, or it is no code. Until the next is asked for.
+ */
+struct span cfi_gap_from(struct cfi *c, uint64_t vaddr);
+/* Likewise from its beginning to an address, which may be its end. */
+struct span cfi_gap_before(struct cfi *c, uint64_t vaddr);
+/* Is it a function that ends the thread or the process, and that such code may call? */
+bool cfi_gap_ends(struct cfi *c, uint64_t vaddr);
 
 /*
  * Is it where an FDE begins that has none before it? Code that calls nothing there and has it as its return address
  * was pushed there: a coroutine of makecontext() returns to __start_context().
  */
-bool cfi_begins_apart(const struct cfi *c, uint64_t vaddr);
+bool cfi_begins_apart(struct cfi *c, uint64_t vaddr);
 
-/* FDE i of them, by address: its code, and where in its section it stands. False: there are no more. */
+/* FDE i of one that cfi_new() made, by address: its code, and where in its section it stands. False: there are no more. */
 struct cfi_function {
 	uint64_t start, end;
 	bool is_eh;

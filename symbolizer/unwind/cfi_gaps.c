@@ -34,7 +34,7 @@ cfi_gaps_find_ends(struct cfi_gaps *g, struct elf_object *o)
 					     "pthread_exit", "__pthread_exit", "abort" };
 	struct elf_function f;
 
-	for (size_t i = 0; g->nr > 0 && i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		elf_object_function(o, names[i], &f);
 		if (f.nr == 1 && !f.ifunc)
 			g->ends[g->nr_ends++] = f.vaddr;

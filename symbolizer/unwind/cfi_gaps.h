@@ -8,7 +8,6 @@
 
 #include "symbolizer/object/elf_bytes.h"
 
-#define CFI_GAP_MIN 16 /* bytes; shorter ones are between functions, but for a file's last */
 #define CFI_GAPS_BYTES_MAX (16u << 20) /* of one file; of more nothing is known */
 #define CFI_GAPS_ENDS_MAX 16
 
@@ -22,7 +21,7 @@ struct cfi_gaps {
 /* Appends the code from start to end, if it has min bytes; it is behind what was added before. Only -FMT_E_NOMEM is an error. */
 int cfi_gaps_add(struct cfi_gaps *g, struct elf_object *o, uint64_t start, uint64_t end,
 		 uint64_t min);
-/* When all are added: where exit() and its like are, if there is a gap that may call them. */
+/* Where exit() and its like are, which code in a gap may call. */
 void cfi_gaps_find_ends(struct cfi_gaps *g, struct elf_object *o);
 void cfi_gaps_done(struct cfi_gaps *g);
 

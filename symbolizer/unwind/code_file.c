@@ -6,18 +6,13 @@
 
 #include "format/bytes/fmt_error.h"
 
-int
-code_file_read(struct code_file *f, struct elf_object *elf, struct elf_object *debug,
-	       size_t bytes_max)
+/* cfi is the file's from here on, or freed. */
+static int
+take(struct code_file *f, struct elf_object *elf, struct cfi *cfi, size_t bytes_max)
 {
 	const struct elf_segment *segments;
-	struct cfi *cfi = NULL;
-	size_t nr;
-	int err = cfi_new_max(elf, debug, bytes_max, &cfi);
+	const size_t nr = elf_object_segments(elf, &segments);
 
-	*f = (struct code_file){ .cfi = NULL };
-	if (err)
-		return err == -FMT_E_NOMEM ? err : 0;
 	/* Large files have code that nothing runs (the copy that BOLT leaves) or data between functions. */
 	if (cfi_bytes(cfi) > bytes_max)
 		cfi_drop_gaps(cfi);
@@ -25,7 +20,6 @@ code_file_read(struct code_file *f, struct elf_object *elf, struct elf_object *d
 		cfi_free(cfi);
 		return 0;
 	}
-	nr = elf_object_segments(elf, &segments);
 	f->segments = reallocarray(NULL, nr + 1, sizeof(*segments));
 	if (!f->segments) {
 		cfi_free(cfi);
@@ -36,6 +30,31 @@ code_file_read(struct code_file *f, struct elf_object *elf, struct elf_object *d
 	f->nr_segments = nr;
 	f->cfi = cfi;
 	return 0;
+}
+
+int
+code_file_read(struct code_file *f, struct elf_object *elf, struct elf_object *debug,
+	       size_t bytes_max)
+{
+	struct cfi *cfi;
+	int err = cfi_new_max(elf, debug, bytes_max, &cfi);
+
+	*f = (struct code_file){ .cfi = NULL };
+	if (err)
+		return err == -FMT_E_NOMEM ? err : 0;
+	return take(f, elf, cfi, bytes_max);
+}
+
+int
+code_file_open(struct code_file *f, struct elf_object *elf, size_t bytes_max)
+{
+	struct cfi *cfi;
+	int err = cfi_open(elf, &cfi);
+
+	if (err && err != -FMT_E_NOMEM)
+		return code_file_read(f, elf, NULL, bytes_max);
+	*f = (struct code_file){ .cfi = NULL };
+	return err ? err : take(f, elf, cfi, bytes_max);
 }
 
 void

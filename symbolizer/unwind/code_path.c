@@ -167,7 +167,7 @@ gives_result(const struct paths *p)
 {
 	static const uint8_t move[] = { 0x48, 0x89,
 					0xc7 }; /* mov %rax,%rdi; without the first mov %eax,%edi */
-	const struct span s = cfi_gaps_from(cfi_gaps(p->q->cfi), p->q->vaddr);
+	const struct span s = cfi_gap_from(p->q->cfi, p->q->vaddr);
 
 	return p->arch->word == 8 && s.len >= sizeof(move) &&
 		(memcmp(s.p, move, sizeof(move)) == 0 ||
@@ -177,8 +177,7 @@ gives_result(const struct paths *p)
 static bool
 is_end(const struct paths *p, const struct x86_code *c)
 {
-	return c->kind == X86_CALL && c->is_direct &&
-		cfi_gaps_is_end(cfi_gaps(p->q->cfi), c->target);
+	return c->kind == X86_CALL && c->is_direct && cfi_gap_ends(p->q->cfi, c->target);
 }
 
 /* exit(main()), or a hlt after the call that does not return: nothing of this frame is for a caller. */
@@ -240,7 +239,7 @@ one_step(struct paths *p, struct cfi_registers *caller, uint64_t *ra)
 {
 	const uint64_t vaddr = p->w->now.vaddr;
 	struct x86_code c;
-	struct span bytes = cfi_gaps_from(cfi_gaps(p->q->cfi), vaddr);
+	struct span bytes = cfi_gap_from(p->q->cfi, vaddr);
 
 	if (bytes.len == 0 && returns(p, 0, caller, ra))
 		return CODE_PATH_RETURNS;
@@ -260,7 +259,7 @@ code_path(const struct code_path_query *q, struct cfi_registers *caller, uint64_
 	struct paths p = { .q = q, .arch = cfi_arch(q->cfi), .w = q->ways };
 	int end = GO_ON;
 
-	if (cfi_gaps_from(cfi_gaps(q->cfi), q->vaddr).len == 0)
+	if (cfi_gap_from(q->cfi, q->vaddr).len == 0)
 		return CODE_PATH_LOST;
 	q->ways->now = (struct code_way){ .vaddr = q->vaddr, .r = *q->now };
 	q->ways->nr = 0;

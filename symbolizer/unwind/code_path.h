@@ -37,7 +37,7 @@ struct code_ways {
 typedef bool code_return_fn(void *arg, uint64_t ra);
 
 struct code_path_query {
-	const struct cfi *cfi;
+	struct cfi *cfi;
 	uint64_t vaddr; /* of the next instruction of the frame */
 	const struct cfi_registers *now;
 	struct stack_copy *stack;

@@ -25,7 +25,10 @@
 struct known_rule {
 	const struct cfi *cfi; /* NULL: none */
 	uint64_t vaddr;
-	int found; /* as cfi_find() */
+	bool is_return;
+	const struct signal_code *signal; /* as cfi_signal_code() */
+	uint64_t offset;		  /* in it */
+	int found; /* as cfi_find(), which is not asked where there is a signal */
 	uint32_t rule;
 };
 
@@ -108,26 +111,26 @@ unwind_sample_of(const struct cfi_arch *arch, const struct perf_sample *s,
 
 /* --- what is at an address --------------------------------------------------------------- */
 
-/* As cfi_find(), which takes two searches; most addresses come again and again. */
-static int
-find_rule(struct unwinder *u, const struct unwind_code *code, uint32_t *ret)
+/*
+ * What cfi_signal_code() and cfi_find() say, which take several searches; most addresses come again and again. NULL: there
+ * is no memory.
+ */
+static const struct known_rule *
+find_rule(struct unwinder *u, const struct unwind_code *code, bool is_return)
 {
-	const uint64_t h = slots_mix((uint64_t)(uintptr_t)code->cfi, code->vaddr);
+	const uint64_t h = slots_mix((uint64_t)(uintptr_t)code->cfi, code->vaddr * 2 + is_return);
 	struct known_rule *known = &u->known[h & (KNOWN_RULES - 1)];
 
-	if (known->cfi != code->cfi || known->vaddr != code->vaddr) {
-		int found = cfi_find(code->cfi, code->vaddr, &known->rule);
-
-		if (found == -FMT_E_NOMEM) {
-			known->cfi = NULL;
-			return found;
-		}
-		known->cfi = code->cfi;
-		known->vaddr = code->vaddr;
-		known->found = found;
-	}
-	*ret = known->rule;
-	return known->found;
+	if (known->cfi == code->cfi && known->vaddr == code->vaddr && known->is_return == is_return)
+		return known;
+	*known = (struct known_rule){ .vaddr = code->vaddr, .is_return = is_return };
+	known->signal = cfi_signal_code(code->cfi, code->vaddr, is_return, &known->offset);
+	if (!known->signal)
+		known->found = cfi_find(code->cfi, code->vaddr, &known->rule);
+	if (known->found == -FMT_E_NOMEM)
+		return NULL;
+	known->cfi = code->cfi;
+	return known;
 }
 
 static bool
@@ -145,7 +148,7 @@ is_return_address(void *arg, uint64_t ra)
 {
 	struct walk *w = arg;
 	struct unwind_code code = { .cfi = NULL };
-	uint32_t rule;
+	const struct known_rule *known;
 	struct span before;
 
 	ra &= w->arch->pc_mask;
@@ -153,9 +156,11 @@ is_return_address(void *arg, uint64_t ra)
 		return false;
 	if (!code.cfi || cfi_arch(code.cfi) != w->arch)
 		return true;
-	before = cfi_gaps_before(cfi_gaps(code.cfi), code.vaddr + 1);
-	return before.len > 0 ? x86_code_ends_with_call(before)
-			      : find_rule(w->u, &code, &rule) != 0;
+	before = cfi_gap_before(code.cfi, code.vaddr + 1);
+	if (before.len > 0)
+		return x86_code_ends_with_call(before);
+	known = find_rule(w->u, &code, true);
+	return !known || known->signal || known->found != 0;
 }
 
 /* --- by rule ----------------------------------------------------------------------------- */
@@ -379,14 +384,16 @@ static bool
 is_pushed(struct walk *w, const struct unwind_code *code)
 {
 	struct unwind_code first = { .cfi = code->cfi, .vaddr = code->vaddr + 1 };
+	const struct known_rule *known;
 	struct cfi_rule rule;
 	struct cfi_place cfa;
-	uint32_t number;
 
-	if (!w->frame.is_return || !cfi_begins_apart(code->cfi, first.vaddr) ||
-	    find_rule(w->u, &first, &number) <= 0)
+	if (!w->frame.is_return || !cfi_begins_apart(code->cfi, first.vaddr))
 		return false;
-	rule = cfi_rule(code->cfi, number);
+	known = find_rule(w->u, &first, false);
+	if (!known || known->found <= 0)
+		return false;
+	rule = cfi_rule(code->cfi, known->rule);
 	cfa = cfi_rule_place(&rule, 0);
 	return cfa.target != CFI_SIGNAL_FRAME && cfa.how == CFI_REGISTER && cfa.reg == w->arch->sp;
 }
@@ -440,10 +447,8 @@ step(struct walk *w)
 {
 	struct unwinder *u = w->u;
 	struct unwind_code code = { .cfi = NULL };
-	const struct signal_code *signal = NULL;
-	uint64_t offset = 0;
-	uint32_t rule;
-	int found = 0, stop;
+	const struct known_rule *known = NULL;
+	int stop = UNWIND_NO_CFI;
 	const bool mapped = w->find(w->arg, w->frame.ip - w->frame.is_return, &code);
 
 	/* The sampled place is one, whatever is there. */
@@ -457,18 +462,20 @@ step(struct walk *w)
 		code.cfi = NULL;
 	if (mapped && code.cfi && cfi_ends_stack(code.cfi, code.vaddr, w->frame.is_return))
 		return UNWIND_END;
-	if (mapped && code.cfi)
-		signal = cfi_signal_code(code.cfi, code.vaddr, w->frame.is_return, &offset);
-	if (signal)
-		return by_signal_code(w, signal, offset);
-	if (mapped && code.cfi)
-		found = find_rule(u, &code, &rule);
-	if (found == -FMT_E_NOMEM)
-		return found;
+	if (mapped && code.cfi) {
+		known = find_rule(u, &code, w->frame.is_return);
+		if (!known)
+			return -FMT_E_NOMEM;
+		if (known->signal)
+			return by_signal_code(w, known->signal, known->offset);
+	}
 	/* In expressions of machines without one, its column is the address of the instruction. */
 	if (!w->arch->link_register)
 		cfi_register_set(&w->now, w->arch->ra, w->frame.ip);
-	stop = found > 0 ? by_rule(w, code.cfi, rule) : found < 0 ? UNWIND_BAD_CFI : UNWIND_NO_CFI;
+	if (known && known->found > 0)
+		stop = by_rule(w, code.cfi, known->rule);
+	else if (known && known->found < 0)
+		stop = UNWIND_BAD_CFI;
 	if (stop == UNWIND_NO_CFI && code.cfi)
 		stop = by_code(w, &code, stop);
 	if (stop == UNWIND_NO_CFI && code.cfi &&

@@ -280,7 +280,7 @@ read_once(struct file *file, int held)
 
 	if (err == 0) {
 		elf_object_limit(elf, &share);
-		err = code_file_read(&file->code, elf, NULL, NUMBERED_FILES_ONE_MAX);
+		err = code_file_open(&file->code, elf, NUMBERED_FILES_ONE_MAX);
 		elf_object_close(elf);
 	}
 	return err;

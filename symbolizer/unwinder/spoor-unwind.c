@@ -17,6 +17,7 @@
 #define EXIT_REFUSED 2
 #define MEMORY_MAX (UINT64_C(64) << 20)
 #define DESCRIPTORS_LEAST 1024 /* the soft limit that Linux begins with */
+#define OF_A_FILE 2	       /* descriptors: that which was offered, and its reader's */
 #define OTHER_DESCRIPTORS 32   /* beside those of files */
 #define TELLS_EVERY 64	       /* entries */
 #define LARGE_BYTES (64 << 10) /* what is larger goes back to the system when it is freed */
@@ -48,16 +49,16 @@ read_arguments(int argc, char **argv)
 static size_t
 descriptors(void)
 {
-	const rlim_t wanted = NUMBERED_FILES_DESCRIPTORS_MAX + OTHER_DESCRIPTORS;
+	const rlim_t wanted = NUMBERED_FILES_DESCRIPTORS_MAX * OF_A_FILE + OTHER_DESCRIPTORS;
 	struct rlimit r;
 
 	if (getrlimit(RLIMIT_NOFILE, &r) < 0)
-		return DESCRIPTORS_LEAST - OTHER_DESCRIPTORS;
+		return (DESCRIPTORS_LEAST - OTHER_DESCRIPTORS) / OF_A_FILE;
 	r.rlim_max = r.rlim_max < wanted ? r.rlim_max : wanted;
 	r.rlim_cur = r.rlim_max;
 	if (setrlimit(RLIMIT_NOFILE, &r) < 0 || r.rlim_cur <= OTHER_DESCRIPTORS)
 		return 0;
-	return r.rlim_cur - OTHER_DESCRIPTORS;
+	return (r.rlim_cur - OTHER_DESCRIPTORS) / OF_A_FILE;
 }
 
 /* Freed memory is the system's again, whatever was allocated behind it. */

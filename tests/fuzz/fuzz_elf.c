@@ -46,6 +46,14 @@ compile_all(struct elf_object *o)
 	struct cfi *cfi;
 	uint32_t rule;
 
+	if (cfi_open(o, &cfi) == 0) {
+		for (uint64_t vaddr = 0; vaddr < 65536; vaddr += 61) {
+			(void)cfi_find(cfi, vaddr, &rule);
+			(void)cfi_gap_from(cfi, vaddr);
+			(void)cfi_gap_before(cfi, vaddr);
+		}
+		cfi_free(cfi);
+	}
 	if (cfi_new(o, NULL, &cfi) != 0)
 		return;
 	for (size_t i = 0; cfi_function(cfi, i, &f); i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Any bytes as .eh_frame, and any as a stack: a walk ends, within its bounds. Machine, registers and
- * lengths come first.
+ * Any bytes as .eh_frame, any table that leads into it, and any bytes as a stack: a walk ends, within its bounds. Machine,
+ * registers and lengths come first.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -12,6 +12,7 @@
 
 #define BASE UINT64_C(0x7ffd00000000)
 #define EH_FRAME_MAX 32768
+#define TABLE_MAX 64
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -59,10 +60,40 @@ walk(struct cfi *cfi, struct span *s, uint64_t ip)
 	unwinder_free(u);
 }
 
+/* The same file, which stays open, by a table of what comes next. */
+static void
+walk_opened(uint8_t *image, size_t size, struct span *s, uint64_t ip)
+{
+	int32_t pairs[TABLE_MAX][2];
+	struct elf_object *o;
+	struct cfi *cfi;
+	uint16_t code, fde;
+	uint32_t rule;
+	uint8_t nr;
+	size_t n = 0;
+
+	if (!span_u8(s, &nr))
+		return;
+	for (; n < nr % (TABLE_MAX + 1) && span_u16(s, &code) && span_u16(s, &fde); n++) {
+		pairs[n][0] = (int32_t)FRAME_IMAGE_CODE + code;
+		pairs[n][1] = FRAME_IMAGE_HEAD + fde;
+	}
+	size = frame_image_table(image, size, pairs, n);
+	if (elf_object_open_memory(image, size, &o) != 0)
+		abort();
+	if (cfi_open(o, &cfi) == 0) {
+		for (size_t i = 0; i < n; i++)
+			(void)cfi_find(cfi, (uint64_t)pairs[i][0] + i, &rule);
+		walk(cfi, s, ip);
+		cfi_free(cfi);
+	}
+	elf_object_close(o);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static uint8_t image[FRAME_IMAGE_HEAD + EH_FRAME_MAX];
+	static uint8_t image[FRAME_IMAGE_HEAD + EH_FRAME_MAX + 12 + TABLE_MAX * 8];
 	struct span s = span_of(data, size), eh_frame;
 	struct elf_object *o;
 	uint16_t length, ip;
@@ -81,5 +112,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		cfi_free(cfi);
 	}
 	elf_object_close(o);
+	walk_opened(image, size, &s, ip);
 	return 0;
 }

@@ -54,4 +54,41 @@ frame_image(uint8_t *to, uint16_t machine, const void *eh_frame, size_t n)
 	return FRAME_IMAGE_HEAD + n;
 }
 
+/*
+ * Puts a table behind an image of so many bytes, and lets .eh_frame_hdr be that: of nr pairs, a code offset and that of an
+ * FDE, both in the file's addresses. to has room for frame_image_table_bytes() more; returns how many all are.
+ */
+static inline size_t
+frame_image_table_bytes(size_t nr)
+{
+	return 12 + nr * 2 * sizeof(int32_t);
+}
+
+static inline size_t
+frame_image_table(uint8_t *to, size_t size, const int32_t (*pairs)[2], size_t nr)
+{
+	const size_t phdr = sizeof(Elf64_Ehdr) + 2 * sizeof(Elf64_Phdr);
+	const uint8_t h[4] = {
+		1, 3, 3, 0x3b
+	}; /* .eh_frame as four bytes, a count of four, datarel sdata4 */
+	const int32_t frame = FRAME_IMAGE_HEAD;
+	const uint32_t count = (uint32_t)nr;
+	Elf64_Phdr p;
+
+	memcpy(&p, to + phdr, sizeof(p));
+	p.p_offset = p.p_vaddr = size;
+	p.p_filesz = frame_image_table_bytes(nr);
+	memcpy(to + phdr, &p, sizeof(p));
+	memcpy(to + size, h, sizeof(h));
+	memcpy(to + size + 4, &frame, sizeof(frame));
+	memcpy(to + size + 8, &count, sizeof(count));
+	for (size_t i = 0; i < nr; i++) {
+		const int32_t relative[2] = { (int32_t)(pairs[i][0] - (int64_t)size),
+					      (int32_t)(pairs[i][1] - (int64_t)size) };
+
+		memcpy(to + size + 12 + i * sizeof(relative), relative, sizeof(relative));
+	}
+	return size + frame_image_table_bytes(nr);
+}
+
 #endif

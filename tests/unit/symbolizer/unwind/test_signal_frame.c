@@ -117,25 +117,31 @@ test_x86_64(void **state)
 }
 #endif
 
-/* In a file of code that has no call frame information, also over the end of what is looked at at once. */
+/*
+ * In a file of code that has no call frame information, also over the end of what is looked at at once. opened: which
+ * stays open, by a table whose one entry leads nowhere.
+ */
 static void
-test_found(void **state)
+find_all(bool opened)
 {
+	static const int32_t nowhere[1][2] = { { (int32_t)FRAME_IMAGE_CODE + (1 << 19), 0x7fff } };
 	static const uint64_t at[] = {
 		0, 100, (64 << 10) - 4, (1 << 20) - 4, (1 << 20) + 8, (3 << 20) - 9
 	};
 	static const uint16_t machines[] = { EM_X86_64, EM_AARCH64 };
 	const size_t size = 3 << 20;
-	uint8_t *image = calloc(1, FRAME_IMAGE_HEAD + size);
+	uint8_t *image = calloc(1, FRAME_IMAGE_HEAD + size + frame_image_table_bytes(1));
 
 	for (size_t m = 0; m < 2; m++) {
 		const struct signal_code *code = signal_code_at(machines[m], 0);
 		struct elf_object *o;
 		struct cfi *cfi;
 		uint64_t offset;
+		size_t all;
 		Elf64_Phdr p;
 
 		memset(image, 0, FRAME_IMAGE_HEAD + size);
+		all = FRAME_IMAGE_HEAD + size;
 		frame_image(image, machines[m], NULL, 0);
 		memcpy(&p, image + sizeof(Elf64_Ehdr) + sizeof(p), sizeof(p));
 		p.p_offset = FRAME_IMAGE_HEAD;
@@ -143,8 +149,10 @@ test_found(void **state)
 		memcpy(image + sizeof(Elf64_Ehdr) + sizeof(p), &p, sizeof(p));
 		for (size_t i = 0; i < sizeof(at) / sizeof(at[0]); i++)
 			memcpy(image + FRAME_IMAGE_HEAD + at[i], code->bytes, code->len);
-		assert_int_equal(elf_object_open_memory(image, FRAME_IMAGE_HEAD + size, &o), 0);
-		assert_int_equal(cfi_new(o, NULL, &cfi), 0);
+		if (opened)
+			all = frame_image_table(image, all, nowhere, 1);
+		assert_int_equal(elf_object_open_memory(image, all, &o), 0);
+		assert_int_equal(opened ? cfi_open(o, &cfi) : cfi_new(o, NULL, &cfi), 0);
 		elf_object_close(o);
 		for (size_t i = 0; i < sizeof(at) / sizeof(at[0]); i++) {
 			const uint64_t start = FRAME_IMAGE_CODE + at[i];
@@ -160,6 +168,13 @@ test_found(void **state)
 		cfi_free(cfi);
 	}
 	free(image);
+}
+
+static void
+test_found(void **state)
+{
+	find_all(false);
+	find_all(true);
 }
 
 int

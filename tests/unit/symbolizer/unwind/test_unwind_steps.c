@@ -6,6 +6,8 @@
  * each. What is true is a shadow stack: it gets what a call pushes, and loses what is below the
  * stack pointer.
  *
+ * Each stack is unwound a second time, by files that stay open (cfi_open()), and has to be the same.
+ *
  * What nobody can get right from the bytes at hand stays a handful of steps in a program: crti.o's
  * _init has no call frame information, and under a stack pointer that has just been moved far down
  * there is no memory to be copied yet.
@@ -45,7 +47,7 @@
 struct map {
 	uint64_t start, end, pgoff;
 	char path[256];
-	struct cfi *cfi;
+	struct cfi *cfi, *opened;
 	struct elf_segment segments[16];
 	size_t nr_segments;
 };
@@ -58,7 +60,8 @@ struct tracee {
 		uint64_t slot, ip; /* where it was pushed, and what */
 	} shadow[SHADOW_MAX];
 	size_t nr_shadow;
-	struct unwinder *unwinder;
+	struct unwinder *unwinder, *of_opened;
+	bool by_opened; /* the walk that goes on */
 	uint8_t stack[STACK_BYTES];
 	uint64_t steps, frames, wrong_frames, wrong_stacks, raising, stops[UNWIND_STOPS_NR], calls;
 	size_t deepest;
@@ -70,7 +73,7 @@ struct tracee {
 /* Files stay open in the test's life: a map that comes again has the same cfi. */
 static struct known_file {
 	char path[256];
-	struct cfi *cfi;
+	struct cfi *cfi, *opened;
 	struct elf_segment segments[16];
 	size_t nr;
 } files[64];
@@ -106,12 +109,16 @@ open_map(struct tracee *t, struct map *m)
 		o = open_image(t, m);
 		snprintf(f->path, sizeof(f->path), "%s", m->path);
 		assert_int_equal(cfi_new(o, NULL, &f->cfi), 0);
+		/* musl's loader has no table. */
+		if (cfi_open(o, &f->opened) < 0)
+			f->opened = f->cfi;
 		f->nr = elf_object_segments(o, &segments);
 		assert_true(f->nr <= 16);
 		memcpy(f->segments, segments, f->nr * sizeof(*segments));
 		elf_object_close(o);
 	}
 	m->cfi = f->cfi;
+	m->opened = f->opened;
 	m->nr_segments = f->nr;
 	memcpy(m->segments, f->segments, sizeof(f->segments));
 }
@@ -151,7 +158,7 @@ find_code(void *arg, uint64_t ip, struct unwind_code *ret)
 
 		if (ip < m->start || ip >= m->end)
 			continue;
-		*ret = (struct unwind_code){ .cfi = m->cfi };
+		*ret = (struct unwind_code){ .cfi = t->by_opened ? m->opened : m->cfi };
 		if (m->cfi &&
 		    !elf_segments_vaddr(m->segments, m->nr_segments, ip - m->start + m->pgoff, true,
 					&ret->vaddr))
@@ -312,7 +319,24 @@ frames_here(struct tracee *t, const struct user_regs_struct *r, const struct unw
 		cfi_register_set(&s.registers, i, by_dwarf[i]);
 	s.stack = (struct stack_copy){ .bytes = span_of(t->stack, copied > 0 ? (size_t)copied : 0),
 				       .base = r->rsp };
-	return unwind(t->unwinder, &s, find_code, t, ret, ret_nr);
+	return unwind(t->by_opened ? t->of_opened : t->unwinder, &s, find_code, t, ret, ret_nr);
+}
+
+static void
+compare_opened(struct tracee *t, const struct user_regs_struct *r, const struct unwind_frame *whole,
+	       size_t nr_whole, int stop_whole)
+{
+	const struct unwind_frame *frames;
+	size_t nr;
+
+	t->by_opened = true;
+	assert_int_equal(frames_here(t, r, &frames, &nr), stop_whole);
+	t->by_opened = false;
+	assert_int_equal(nr, nr_whole);
+	for (size_t i = 0; i < nr; i++) {
+		assert_int_equal(frames[i].ip, whole[i].ip);
+		assert_int_equal(frames[i].is_return, whole[i].is_return);
+	}
 }
 
 static void
@@ -325,6 +349,7 @@ unwind_here(struct tracee *t, const struct user_regs_struct *r)
 	assert_true(stop >= 0);
 	t->stops[stop]++;
 	compare_frames(t, r->rip, frames, nr, stop);
+	compare_opened(t, r, frames, nr, stop);
 }
 
 static pid_t
@@ -384,6 +409,7 @@ step_through(const char *path, size_t least_depth, bool from_main)
 	assert_non_null(t);
 	t->starts_at_exit = strstr(path, "/musl") != NULL;
 	t->unwinder = unwinder_new();
+	t->of_opened = unwinder_new();
 	t->pid = start(path);
 	if (t->pid == 0)
 		skip();
@@ -409,6 +435,7 @@ step_through(const char *path, size_t least_depth, bool from_main)
 	assert_true(t->stops[UNWIND_END] * 1000 >=
 		    t->steps * (from_main || t->starts_at_exit ? 970 : 999));
 	unwinder_free(t->unwinder);
+	unwinder_free(t->of_opened);
 	free(t);
 }
 

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * elf_reader: an ELF file that stays open, with next to nothing in memory: its bytes by their addresses, read when they
+ * are asked for. The file may change, or become shorter, in the meantime.
+ */
+#ifndef SYMBOLIZER_OBJECT_ELF_READER_H
+#define SYMBOLIZER_OBJECT_ELF_READER_H
+
+#include "symbolizer/object/elf_object.h"
+
+struct elf_reader;
+
+/* With a descriptor of its own; the object is not needed after that. 0, -FMT_E_IO, -FMT_E_NOMEM. */
+int elf_reader_new(const struct elf_object *o, struct elf_reader **ret);
+void elf_reader_free(struct elf_reader *r);
+/* Memory that it takes. */
+size_t elf_reader_bytes(const struct elf_reader *r);
+
+/* Up to size bytes from an address on, as far as its segment in the file. Returns how many; 0: there are none. */
+size_t elf_reader_read(const struct elf_reader *r, uint64_t vaddr, void *to, size_t size);
+/* The segment of code whose bytes in the file have this address. */
+bool elf_reader_code(const struct elf_reader *r, uint64_t vaddr, uint64_t *ret_start,
+		     uint64_t *ret_end);
+/* The file as an object, for a moment. As elf_object_open(). */
+int elf_reader_object(const struct elf_reader *r, struct elf_object **ret);
+
+#endif

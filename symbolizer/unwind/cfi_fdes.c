@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbolizer/unwind/cfi_fdes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/bytes/array.h"
+#include "format/bytes/fmt_error.h"
+#include "symbolizer/object/elf_cfi.h"
+
+#define ENTRY_BYTES_MAX (64u << 10) /* of an FDE that is read by itself: 20,000 rows */
+
+/* --- all of them --------------------------------------------------------------------------- */
+
+struct indexing {
+	struct cfi_fdes *f;
+	struct elf_object *o; /* NULL: code that no file has */
+	bool is_eh;
+	size_t max; /* FDEs that the index may have */
+};
+
+static bool
+is_code(const struct indexing *i, uint64_t start, uint64_t length)
+{
+	const struct cfi_fdes *f = i->f;
+
+	if (i->o)
+		return elf_cfi_is_code(i->o, start, length);
+	return start - f->made_start < f->made_size &&
+		length <= f->made_size - (start - f->made_start);
+}
+
+/*
+ * Code that the linker dropped leaves FDEs at 0, or of no length: what is not in a segment of code
+ * is passed over.
+ */
+static int
+index_add(void *arg, const struct cfi_entry *entry, const struct cfi_cie *cie,
+	  const struct cfi_fde *fde)
+{
+	const struct indexing *i = arg;
+	struct cfi_fdes *f = i->f;
+	int err;
+
+	(void)cie;
+	if (!is_code(i, fde->start, fde->length))
+		return 0;
+	if (f->nr >= i->max)
+		return -FMT_E_TOO_BIG;
+	err = array_reserve(f->v, f->nr, f->cap, 1);
+	if (err == 0)
+		f->v[f->nr++] = (struct cfi_fde_place){ .start = fde->start,
+							.length = (uint32_t)fde->length,
+							.offset = (uint32_t)entry->offset,
+							.first = CFI_FDE_NEW,
+							.is_eh = i->is_eh };
+	return err;
+}
+
+static int
+index_section(struct cfi_fdes *f, struct elf_object *o, bool is_eh, size_t max)
+{
+	const size_t sections = f->bytes[0].len + f->bytes[1].len;
+	struct indexing i = { .f = f, .o = o, .is_eh = is_eh };
+
+	if (sections > max)
+		return -FMT_E_TOO_BIG;
+	i.max = (max - sections) / sizeof(*f->v);
+	return cfi_entry_each(&f->sections[is_eh], index_add, &i);
+}
+
+/* Of two that begin at one address .eh_frame's is the first: it is what the program itself uses. */
+static int
+compare_places(const void *a, const void *b)
+{
+	const struct cfi_fde_place *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start > y->start ? 1 : -1;
+	if (x->is_eh != y->is_eh)
+		return y->is_eh - x->is_eh;
+	return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+static void
+index_sort(struct cfi_fdes *f)
+{
+	size_t kept = 0;
+
+	if (f->nr == 0)
+		return;
+	qsort(f->v, f->nr, sizeof(*f->v), compare_places);
+	for (size_t i = 1; i < f->nr; i++) {
+		struct cfi_fde_place *before = &f->v[kept];
+
+		if (f->v[i].start == before->start)
+			continue;
+		if (before->length > f->v[i].start - before->start)
+			before->length = (uint32_t)(f->v[i].start - before->start);
+		f->v[++kept] = f->v[i];
+	}
+	f->nr = kept + 1;
+	if (f->cap > f->nr) {
+		void *less = reallocarray(f->v, f->nr, sizeof(*f->v));
+
+		f->v = less ? less : f->v;
+		f->cap = less ? f->nr : f->cap;
+	}
+}
+
+static int
+read_section(struct cfi_fdes *f, struct elf_object *o, struct elf_object *debug, bool is_eh,
+	     size_t max)
+{
+	int err = elf_cfi_read(o, debug, is_eh, &f->bytes[is_eh], &f->sections[is_eh]);
+
+	if (err)
+		return err == -FMT_E_EMPTY ? 0 : err;
+	return index_section(f, o, is_eh, max);
+}
+
+/* Of both files, while their sections are read. */
+static void
+limit(struct elf_object *o, struct elf_object *debug, size_t max)
+{
+	elf_bytes_limit(o, max);
+	if (debug)
+		elf_bytes_limit(debug, max);
+}
+
+int
+cfi_fdes_read(struct cfi_fdes *f, struct elf_object *o, struct elf_object *debug, size_t max)
+{
+	int err;
+
+	limit(o, debug, max);
+	err = read_section(f, o, debug, false, max);
+	if (err == 0)
+		err = read_section(f, o, debug, true, max);
+	limit(o, debug, SIZE_MAX);
+	if (err == 0)
+		index_sort(f);
+	return err;
+}
+
+int
+cfi_fdes_made(struct cfi_fdes *f, uint64_t start, uint64_t size, const struct span *eh_frame,
+	      uint64_t vaddr, bool narrow)
+{
+	struct elf_bytes *b = &f->bytes[1];
+	int err;
+
+	b->p = malloc(eh_frame->len + 1);
+	if (!b->p)
+		return -FMT_E_NOMEM;
+	memcpy(b->p, eh_frame->p, eh_frame->len);
+	b->len = eh_frame->len;
+	b->vaddr = vaddr;
+	f->made_start = start;
+	f->made_size = size;
+	f->sections[1] = (struct cfi_section){
+		.bytes = span_of(b->p, b->len), .vaddr = vaddr, .is_eh = true, .narrow = narrow
+	};
+	err = index_section(f, NULL, true, SIZE_MAX);
+	if (err == 0)
+		index_sort(f);
+	return err;
+}
+
+void
+cfi_fdes_done(struct cfi_fdes *f)
+{
+	free(f->bytes[0].p);
+	free(f->bytes[1].p);
+	free(f->v);
+	free(f->cie_bytes);
+	elf_reader_free(f->reader);
+	cfi_table_done(&f->table);
+	slots_done(&f->asked);
+}
+
+size_t
+cfi_fdes_bytes(const struct cfi_fdes *f)
+{
+	return f->bytes[0].len + f->bytes[1].len + f->cap * sizeof(*f->v) +
+		f->table.nr * sizeof(*f->table.v) +
+		(f->asked.v ? (f->asked.mask + 1) * sizeof(*f->asked.v) : 0) +
+		(f->reader ? elf_reader_bytes(f->reader) + CFI_FDES_CIE_BYTES : 0);
+}
+
+size_t
+cfi_fdes_section_bytes(const struct cfi_fdes *f)
+{
+	return f->reader ? f->table.section_bytes : f->bytes[0].len + f->bytes[1].len;
+}
+
+static const struct cfi_fde_place *
+last_before(const struct cfi_fdes *f, uint64_t vaddr)
+{
+	size_t low = 0, n = f->nr;
+
+	while (n > 1) {
+		const size_t half = n / 2;
+
+		if (f->v[low + half].start <= vaddr)
+			low += half;
+		n -= half;
+	}
+	return f->nr > 0 ? &f->v[low] : NULL;
+}
+
+static bool
+has(const struct cfi_fde_place *p, uint64_t vaddr)
+{
+	return vaddr >= p->start && vaddr - p->start < p->length;
+}
+
+/* --- of a file that stays open ------------------------------------------------------------- */
+
+/* Has the file another section, which knows of code that the table does not know? */
+static bool
+has_debug_frame(struct elf_object *o)
+{
+	struct elf_bytes b;
+	int err;
+
+	elf_bytes_limit(o, 1);
+	err = elf_bytes_of_section(o, ".debug_frame", &b);
+	elf_bytes_limit(o, SIZE_MAX);
+	if (err == 0)
+		free(b.p);
+	return err != -FMT_E_EMPTY;
+}
+
+int
+cfi_fdes_open(struct cfi_fdes *f, struct elf_object *o)
+{
+	int err = has_debug_frame(o) ? -FMT_E_EMPTY : cfi_table_read(o, &f->table);
+	bool is64;
+
+	if (err == 0)
+		err = elf_reader_new(o, &f->reader);
+	if (err == 0)
+		f->cie_bytes = malloc(CFI_FDES_CIE_BYTES);
+	if (err == 0 && !f->cie_bytes)
+		err = -FMT_E_NOMEM;
+	(void)elf_object_code_machine(o, &is64);
+	/* Offsets are addresses. */
+	f->cie = f->sections[1] = (struct cfi_section){ .is_eh = true, .narrow = !is64 };
+	return err;
+}
+
+/* The bytes of an entry, with its length; they are read into so many of to, or of *more. False: they cannot be. */
+static bool
+read_entry(const struct cfi_fdes *f, uint64_t vaddr, uint8_t *to, size_t size, uint8_t **more,
+	   struct cfi_section *ret)
+{
+	size_t n = elf_reader_read(f->reader, vaddr, to, size), whole;
+	struct span s = span_of(to, n);
+	uint32_t length;
+
+	/* 64-bit DWARF, of which the length follows, is in no .eh_frame. */
+	if (!span_u32(&s, &length) || length > ENTRY_BYTES_MAX)
+		return false;
+	whole = sizeof(length) + length;
+	if (whole > n && more) {
+		*more = malloc(whole);
+		to = *more;
+		n = to ? elf_reader_read(f->reader, vaddr, to, whole) : 0;
+	}
+	if (whole > n)
+		return false;
+	ret->bytes = span_of(to, whole);
+	ret->base = (size_t)vaddr;
+	return true;
+}
+
+static bool
+read_cie(struct cfi_fdes *f, uint64_t vaddr)
+{
+	if (f->cie.bytes.len > 0 && f->cie.base == vaddr)
+		return true;
+	f->cie.bytes.len = 0;
+	return read_entry(f, vaddr, f->cie_bytes, CFI_FDES_CIE_BYTES, NULL, &f->cie);
+}
+
+static bool
+look_in_file(struct cfi_fdes *f, uint64_t vaddr, struct cfi_fde_reading *r)
+{
+	struct cfi_entry entry;
+	size_t offset = (size_t)vaddr;
+
+	r->section = f->sections[1];
+	return read_entry(f, vaddr, r->bytes, sizeof(r->bytes), &r->more, &r->section) &&
+		cfi_entry_next(&r->section, &offset, &entry) > 0 && !entry.is_cie &&
+		read_cie(f, entry.cie) && cfi_entry_cie(&f->cie, entry.cie, &r->cie) &&
+		cfi_entry_fde(&r->section, &entry, &r->cie, &r->fde);
+}
+
+static bool
+same_entry(const void *owner, uint32_t index, const void *key)
+{
+	return ((const struct cfi_fdes *)owner)->v[index].offset ==
+		((const struct cfi_fde_place *)key)->offset;
+}
+
+/* Its code, if it is code that has bytes, and begins where the table says. */
+static void
+learn(struct cfi_fdes *f, struct cfi_fde_place *p)
+{
+	struct cfi_fde_reading r;
+	uint64_t start, end;
+
+	if (cfi_fdes_look(f, p, &r) && r.fde.start == p->start && r.fde.length <= UINT32_MAX &&
+	    elf_reader_code(f->reader, p->start, &start, &end) && r.fde.length <= end - p->start)
+		p->length = (uint32_t)r.fde.length;
+	cfi_fde_reading_done(&r);
+}
+
+/* Entry i of the table. 1; 0: i is CFI_TABLE_NONE; -FMT_E_NOMEM. */
+static int
+ask(struct cfi_fdes *f, size_t i, struct cfi_fde_place **ret)
+{
+	const size_t before = f->nr;
+	struct cfi_fde_place key = { .offset = (uint32_t)i, .first = CFI_FDE_NEW, .is_eh = true };
+	uint32_t number;
+	int err;
+
+	if (i == CFI_TABLE_NONE)
+		return 0;
+	key.start = cfi_table_code(&f->table, i);
+	err = slots_keep(&f->asked, (uint32_t)slots_mix(0, i), same_entry, f, &key, f->v, f->nr,
+			 f->cap, &number);
+	if (err)
+		return err;
+	*ret = &f->v[number];
+	if (number == before)
+		learn(f, *ret);
+	return 1;
+}
+
+int
+cfi_fdes_gap(struct cfi_fdes *f, uint64_t vaddr, uint64_t *ret_start, uint64_t *ret_end)
+{
+	const size_t i = cfi_table_find(&f->table, vaddr);
+	struct cfi_fde_place *p;
+	uint64_t start, end, next;
+	int err;
+
+	if (!elf_reader_code(f->reader, vaddr, &start, &end))
+		return 0;
+	err = ask(f, i, &p);
+	if (err < 0 || (err > 0 && has(p, vaddr)))
+		return err < 0 ? err : 0;
+	if (err > 0 && p->start + p->length > start)
+		start = p->start + p->length;
+	/* CFI_TABLE_NONE + 1 is the first. */
+	next = i + 1 < f->table.nr ? cfi_table_code(&f->table, i + 1) : end;
+	if (next < end && next - start < CFI_GAP_MIN)
+		return 0;
+	*ret_start = start;
+	*ret_end = next < end ? next : end;
+	return 1;
+}
+
+/* --- for both ------------------------------------------------------------------------------ */
+
+int
+cfi_fdes_find(struct cfi_fdes *f, uint64_t vaddr, struct cfi_fde_place **ret)
+{
+	int err;
+
+	if (!f->reader) {
+		const struct cfi_fde_place *p = last_before(f, vaddr);
+
+		if (!p || !has(p, vaddr))
+			return 0;
+		*ret = &f->v[p - f->v];
+		return 1;
+	}
+	err = ask(f, cfi_table_find(&f->table, vaddr), ret);
+	return err <= 0 ? err : has(*ret, vaddr);
+}
+
+bool
+cfi_fdes_look(struct cfi_fdes *f, const struct cfi_fde_place *place, struct cfi_fde_reading *ret)
+{
+	struct cfi_entry entry;
+	size_t offset = place->offset;
+
+	ret->more = NULL;
+	if (f->reader)
+		return look_in_file(f, cfi_table_fde(&f->table, place->offset), ret);
+	ret->section = f->sections[place->is_eh];
+	return cfi_entry_next(&ret->section, &offset, &entry) > 0 &&
+		cfi_entry_cie(&ret->section, entry.cie, &ret->cie) &&
+		cfi_entry_fde(&ret->section, &entry, &ret->cie, &ret->fde);
+}
+
+void
+cfi_fde_reading_done(struct cfi_fde_reading *r)
+{
+	free(r->more);
+}
