@@ -373,10 +373,11 @@ cfi_drop_gaps(struct cfi *c)
 bool
 cfi_function(const struct cfi *c, size_t i, struct cfi_function *ret)
 {
-	const struct cfi_fde_place *f = &c->fdes.v[i];
+	const struct cfi_fde_place *f;
 
 	if (i >= c->fdes.nr)
 		return false;
+	f = &c->fdes.v[i];
 	*ret = (struct cfi_function){ .start = f->start,
 				      .end = f->start + f->length,
 				      .is_eh = f->is_eh,

@@ -186,10 +186,12 @@ expression_number(struct machine *m, struct span bytes, uint32_t *ret)
 	uint32_t words[UINT8_MAX / sizeof(uint32_t) + 1] = { 0 };
 	const size_t nr = (bytes.len + sizeof(*words) - 1) / sizeof(*words);
 
-	if (l->nr_words + nr > m->rows->words_max || l->nr > m->rows->words_max)
+	*ret = 0;
+	if (bytes.len == 0)
+		return 0;
+	if (l->nr_words + nr > m->rows->words_max)
 		return -FMT_E_TOO_BIG;
-	if (bytes.len > 0)
-		memcpy(words, bytes.p, bytes.len);
+	memcpy(words, bytes.p, bytes.len);
 	return word_lists_number(l, words, nr, ret);
 }
 
