@@ -121,11 +121,7 @@ call_graph_of(const struct session_options *o, const struct event_spec *spec)
 
 	if (how != SESSION_CALL_GRAPH_DEFAULT)
 		return how;
-	/*
-	 * Of all tasks the unwinder reads files that begin to run all the time: beside many busy processes it comes too late,
-	 * and samples are lost.
-	 */
-	return !of_tasks(o) || o->overwrite || o->extra.user_regs || SESSION_REGISTERS == 0
+	return o->overwrite || o->extra.user_regs || SESSION_REGISTERS == 0
 		? SESSION_CALL_GRAPH_FP
 		: SESSION_CALL_GRAPH_AUTO;
 }

@@ -77,7 +77,7 @@ exits 0 "is recorded, too" "$SPOOR" record -F 499 -o framed.spoor -- ./framed
 "$SPOOR" export -f folded -i framed.spoor >folded.txt 2>err
 in_range "$(awk '{ n += $NF } /;main;hole;spin / { m += $NF } END { print m / n }' folded.txt)" 0.8 1 "the kernel's callers are behind those of the copy"
 
-# The default: of commands and processes, by frequency; and a limit of frames holds.
+# The default: of events with a frequency; and a limit of frames holds.
 copied() # OPTION...: are stacks copied?
 {
 	"$SPOOR" record -o default.spoor "$@" -- ./bare 1 >/dev/null 2>&1
@@ -86,8 +86,8 @@ copied() # OPTION...: are stacks copied?
 is "$(copied -F 499)" true "a command's stacks are copied"
 is "$(copied -F 499 -g)" true "with -g"
 is "$(copied -F 499 -e cpu-clock/max-stack=5/)" true "with a limit of one event"
-is "$(copied -F 499 -a)" false "those of all CPUs are not"
-is "$(copied -F 499 --fp)" false "nor with --fp"
+is "$(copied -F 499 -a)" true "those of all CPUs"
+is "$(copied -F 499 --fp)" false "not with --fp"
 is "$(copied -F 499 --call-graph fp -e cpu-clock/max-stack=5/)" false "nor with fp and a limit"
 is "$(copied -c 1 -e page-faults)" false "nor of events with a period"
 is "$(copied -F 499 --user-regs=ip)" false "nor with registers"
