@@ -45,7 +45,7 @@ ring_of() # OPTION...: bytes of a CPU's ring
 {
 	"$SPOOR" record -a --dry-run --json "$@" | jq -s 'flatten | .[0].attr.wakeup_events * 8 / 3'
 }
-is "$(ring_of)" $((128 * 4096)) "a ring of samples without stacks"
+is "$(ring_of --fp)" $((128 * 4096)) "a ring of samples without stacks"
 is "$(ring_of --call-graph dwarf)" $((4 << 20)) "999 Hz of 8 KiB: 4 MiB"
 is "$(ring_of --call-graph dwarf -F 400)" $((2 << 20)) "400 Hz: 2 MiB"
 is "$(ring_of --call-graph dwarf,4096)" $((2 << 20)) "4 KiB each: 2 MiB"
