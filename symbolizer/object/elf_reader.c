@@ -4,19 +4,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "format/bytes/fmt_error.h"
 
 struct elf_reader {
 	int fd;
+	struct elf_budget *budget;
 	size_t nr;
 	struct elf_segment segments[];
 };
 
 int
-elf_reader_new(const struct elf_object *o, struct elf_reader **ret)
+elf_reader_new(const struct elf_object *o, struct elf_budget *budget, struct elf_reader **ret)
 {
 	const struct elf_segment *segments;
 	const size_t nr = elf_object_segments(o, &segments);
@@ -25,8 +25,15 @@ elf_reader_new(const struct elf_object *o, struct elf_reader **ret)
 	if (!r)
 		return -FMT_E_NOMEM;
 	r->nr = nr;
-	if (nr > 0)
-		memcpy(r->segments, segments, nr * sizeof(*segments));
+	r->budget = budget;
+	for (size_t i = 0; i < nr; i++) {
+		struct elf_segment *s = &r->segments[i];
+
+		*s = segments[i];
+		/* So that no sum of both wraps. */
+		if (s->filesz > UINT64_MAX - s->vaddr)
+			s->filesz = UINT64_MAX - s->vaddr;
+	}
 	r->fd = elf_object_dup(o);
 	if (r->fd < 0) {
 		free(r);
@@ -63,16 +70,34 @@ segment_of(const struct elf_reader *r, uint64_t vaddr, bool exec)
 	return NULL;
 }
 
-size_t
-elf_reader_read(const struct elf_reader *r, uint64_t vaddr, void *to, size_t size)
+static bool
+budget_has(struct elf_budget *b, size_t size)
+{
+	const uint64_t bytes = size < ELF_BUDGET_LEAST ? ELF_BUDGET_LEAST : size;
+
+	if (!b)
+		return true;
+	if (bytes > b->left) {
+		b->refused = true;
+		return false;
+	}
+	b->left -= bytes;
+	return true;
+}
+
+int
+elf_reader_read(const struct elf_reader *r, uint64_t vaddr, void *to, size_t size, size_t *ret)
 {
 	const struct elf_segment *s = segment_of(r, vaddr, false);
 	size_t got = 0;
 
+	*ret = 0;
 	if (!s)
 		return 0;
 	if (size > s->filesz - (vaddr - s->vaddr))
 		size = (size_t)(s->filesz - (vaddr - s->vaddr));
+	if (!budget_has(r->budget, size))
+		return -FMT_E_NOMEM;
 	while (got < size) {
 		const ssize_t n = pread(r->fd, (char *)to + got, size - got,
 					(off_t)(s->offset + (vaddr - s->vaddr) + got));
@@ -83,7 +108,8 @@ elf_reader_read(const struct elf_reader *r, uint64_t vaddr, void *to, size_t siz
 			break;
 		got += (size_t)n;
 	}
-	return got;
+	*ret = got;
+	return 0;
 }
 
 bool

@@ -10,14 +10,24 @@
 
 struct elf_reader;
 
-/* With a descriptor of its own; the object is not needed after that. 0, -FMT_E_IO, -FMT_E_NOMEM. */
-int elf_reader_new(const struct elf_object *o, struct elf_reader **ret);
+/* What several readers may read together, until the owner sets it anew. */
+struct elf_budget {
+	uint64_t left; /* bytes; each read counts as ELF_BUDGET_LEAST at least */
+	bool refused;  /* something was not read for it */
+};
+#define ELF_BUDGET_LEAST 256
+
+/* With a descriptor of its own; the object is not needed after that. budget: NULL: none. 0, -FMT_E_IO, -FMT_E_NOMEM. */
+int elf_reader_new(const struct elf_object *o, struct elf_budget *budget, struct elf_reader **ret);
 void elf_reader_free(struct elf_reader *r);
 /* Memory that it takes. */
 size_t elf_reader_bytes(const struct elf_reader *r);
 
-/* Up to size bytes from an address on, as far as its segment in the file. Returns how many; 0: there are none. */
-size_t elf_reader_read(const struct elf_reader *r, uint64_t vaddr, void *to, size_t size);
+/*
+ * Up to size bytes from an address on, as far as its segment in the file; *ret: how many they are. 0, also where there are
+ * none; -FMT_E_NOMEM: the budget has not so many left.
+ */
+int elf_reader_read(const struct elf_reader *r, uint64_t vaddr, void *to, size_t size, size_t *ret);
 /* The segment of code whose bytes in the file have this address. */
 bool elf_reader_code(const struct elf_reader *r, uint64_t vaddr, uint64_t *ret_start,
 		     uint64_t *ret_end);

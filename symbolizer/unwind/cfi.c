@@ -19,7 +19,8 @@
 
 #define ENTRY_BYTES 64 /* of glibc's ld.so, with what follows its first call, 61 */
 
-#define GO_ENDS_MAX 16 /* functions of go_stack.h that a program has: ten, in Go 1.24 */
+#define ENDS_READ_MAX (24u << 20) /* bytes of tables in which exit() and its like are looked for */
+#define GO_ENDS_MAX 16		  /* functions of go_stack.h that a program has: ten, in Go 1.24 */
 
 struct go_end {
 	uint64_t start, length;
@@ -116,43 +117,58 @@ code_of(struct cfi *c)
 	return c->code;
 }
 
-/* Does such code begin at an address without FDE? */
-static const struct signal_code *
-signal_code_from(struct cfi *c, uint64_t vaddr)
+/* Does such code begin at an address of a file that stays open? 0, -FMT_E_NOMEM. */
+static int
+signal_code_from(struct cfi *c, uint64_t vaddr, const struct signal_code **ret)
 {
 	struct cfi_code *code = code_of(c);
-	const struct span s = code ? cfi_code_from(code, &c->fdes, vaddr) : span_of(NULL, 0);
 	const struct signal_code *known;
+	struct span s;
+	int err = code ? cfi_code_from(code, &c->fdes, vaddr, &s) : -FMT_E_NOMEM;
 
-	for (size_t i = 0; s.len > 0 && (known = signal_code_at(c->arch->machine, i)) != NULL; i++)
+	*ret = NULL;
+	for (size_t i = 0; err == 0 && (known = signal_code_at(c->arch->machine, i)) != NULL; i++)
 		if (s.len >= known->len && memcmp(s.p, known->bytes, known->len) == 0)
-			return known;
-	return NULL;
+			*ret = known;
+	return err;
 }
 
-const struct signal_code *
-cfi_signal_code(struct cfi *c, uint64_t vaddr, bool is_return, uint64_t *ret_offset)
+static int
+look_for_signal(struct cfi *c, uint64_t at, size_t longest, const struct signal_code **ret,
+		uint64_t *ret_offset)
+{
+	struct cfi_fde_place *f;
+	int err = cfi_fdes_find(&c->fdes, at, &f);
+
+	for (*ret_offset = 0; err == 0 && *ret_offset < longest; ++*ret_offset) {
+		err = signal_code_from(c, at - *ret_offset, ret);
+		if (err == 0 && *ret && *ret_offset < (*ret)->len)
+			return 0;
+	}
+	*ret = NULL;
+	return err < 0 ? err : 0;
+}
+
+int
+cfi_signal_code(struct cfi *c, uint64_t vaddr, bool is_return, const struct signal_code **ret,
+		uint64_t *ret_offset)
 {
 	const uint64_t at = vaddr + is_return;
 
+	*ret = NULL;
 	for (size_t i = 0; i < c->signals.nr; i++) {
 		const struct elf_signal *p = &c->signals.at[i];
 
 		*ret_offset = at - p->vaddr;
 		/* Whatever is behind its begin was not called from there. */
-		if (is_return ? *ret_offset == 0 : *ret_offset < p->code->len)
-			return p->code;
+		if (is_return ? *ret_offset == 0 : *ret_offset < p->code->len) {
+			*ret = p->code;
+			return 0;
+		}
 	}
-	if (!c->fdes.reader || fde_at(c, at))
-		return NULL;
-	for (*ret_offset = 0; *ret_offset < (is_return ? 1 : SIGNAL_CODE_BYTES_MAX);
-	     ++*ret_offset) {
-		const struct signal_code *known = signal_code_from(c, at - *ret_offset);
-
-		if (known && *ret_offset < known->len)
-			return known;
-	}
-	return NULL;
+	if (!c->fdes.reader)
+		return 0;
+	return look_for_signal(c, at, is_return ? 1 : SIGNAL_CODE_BYTES_MAX, ret, ret_offset);
 }
 
 /* --- code without FDEs ----------------------------------------------------------------------- */
@@ -203,28 +219,47 @@ struct span
 cfi_gap_from(struct cfi *c, uint64_t vaddr)
 {
 	struct cfi_code *code = is_x86(c) ? code_of(c) : NULL;
+	struct span s;
 
-	return code ? cfi_code_from(code, &c->fdes, vaddr) : cfi_gaps_from(&c->gaps, vaddr);
+	if (!code)
+		return cfi_gaps_from(&c->gaps, vaddr);
+	(void)cfi_code_from(code, &c->fdes, vaddr, &s);
+	return s;
 }
 
 struct span
 cfi_gap_before(struct cfi *c, uint64_t vaddr)
 {
 	struct cfi_code *code = is_x86(c) ? code_of(c) : NULL;
+	struct span s;
 
-	return code ? cfi_code_before(code, &c->fdes, vaddr) : cfi_gaps_before(&c->gaps, vaddr);
+	if (!code)
+		return cfi_gaps_before(&c->gaps, vaddr);
+	(void)cfi_code_before(code, &c->fdes, vaddr, &s);
+	return s;
+}
+
+/* Of a file that stays open, when code in a gap is first seen to call. */
+static void
+find_ends(struct cfi *c)
+{
+	struct elf_share share = { .left = ENDS_READ_MAX };
+	struct elf_object *o;
+	int err = elf_reader_object(c->fdes.reader, &o);
+
+	c->knows_ends = err != -FMT_E_NOMEM && err != -FMT_E_IO;
+	if (err)
+		return;
+	elf_object_limit(o, &share);
+	cfi_gaps_find_ends(&c->gaps, o);
+	elf_object_close(o);
 }
 
 bool
 cfi_gap_ends(struct cfi *c, uint64_t vaddr)
 {
-	struct elf_object *o;
-
-	if (c->fdes.reader && !c->knows_ends && elf_reader_object(c->fdes.reader, &o) == 0) {
-		cfi_gaps_find_ends(&c->gaps, o);
-		elf_object_close(o);
-	}
-	c->knows_ends = true;
+	if (c->fdes.reader && !c->knows_ends)
+		find_ends(c);
 	return cfi_gaps_is_end(&c->gaps, vaddr);
 }
 
@@ -293,19 +328,14 @@ cfi_new_max(struct elf_object *o, struct elf_object *debug, size_t max, struct c
 }
 
 int
-cfi_open(struct elf_object *o, struct cfi **ret)
+cfi_open(struct elf_object *o, size_t max, struct elf_budget *budget, struct cfi **ret)
 {
 	struct cfi *c;
 	int err = cfi_begin(o, &c);
 
 	if (err)
 		return err;
-	err = cfi_fdes_open(&c->fdes, o);
-	/* What is told of its functions is found among all FDEs. */
-	if (err == 0)
-		err = find_go_ends(c, o);
-	if (err == 0 && c->is_go)
-		err = -FMT_E_EMPTY;
+	err = cfi_fdes_open(&c->fdes, o, max, budget);
 	return cfi_end(c, err, ret);
 }
 
@@ -392,15 +422,17 @@ compile(struct cfi *c, struct cfi_fde_place *f)
 {
 	const size_t first = c->rows.nr;
 	struct cfi_fde_reading r;
-	int err = -FMT_E_CORRUPT;
+	int err = cfi_fdes_look(&c->fdes, f, &r);
 
-	if (cfi_fdes_look(&c->fdes, f, &r))
+	if (err == 0)
 		err = cfi_rows_add(&c->rows, c->arch, &r.section, &r.cie, &r.fde);
 	cfi_fde_reading_done(&r);
+	if (err == 0 && c->rows.nr == first)
+		err = -FMT_E_CORRUPT;
 	if (err == -FMT_E_NOMEM)
 		return err;
 	f->first = err < 0 ? NO_ROWS + (uint32_t)-err : (uint32_t)first;
-	f->nr = (uint32_t)(c->rows.nr - first) & 0x7fffffff;
+	f->nr = (uint32_t)(c->rows.nr - first) & 0x3fffffff;
 	return 0;
 }
 

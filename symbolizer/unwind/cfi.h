@@ -12,7 +12,7 @@
 #ifndef SYMBOLIZER_UNWIND_CFI_H
 #define SYMBOLIZER_UNWIND_CFI_H
 
-#include "symbolizer/object/elf_object.h"
+#include "symbolizer/object/elf_reader.h"
 #include "symbolizer/object/elf_signal.h"
 #include "symbolizer/unwind/cfi_rows.h"
 #include "symbolizer/unwind/stack_copy.h"
@@ -30,10 +30,12 @@ int cfi_new(struct elf_object *o, struct elf_object *debug, struct cfi **ret);
 int cfi_new_max(struct elf_object *o, struct elf_object *debug, size_t max, struct cfi **ret);
 
 /*
- * Of an object whose file stays open (cfi_fdes_open()), which is not needed after that: 0, or as cfi_new(); -FMT_E_EMPTY:
- * that cannot be, and cfi_new() is what is left. In code without FDE, gaps of the file are told piece by piece.
+ * Of an object whose file stays open, which is not needed after that. The table, and what is believed of the section, have
+ * max bytes at most. budget (NULL: none) is of what is read later; where that is too little, functions below fail as
+ * without memory, and are asked again another time. 0, or as cfi_new(); -FMT_E_EMPTY: the file has no table, or more than
+ * that knows, and cfi_new() is what is left. Gaps of the file are told piece by piece.
  */
-int cfi_open(struct elf_object *o, struct cfi **ret);
+int cfi_open(struct elf_object *o, size_t max, struct elf_budget *budget, struct cfi **ret);
 
 /* Code that no file has: eh_frame is copied. */
 struct cfi_made {
@@ -65,10 +67,11 @@ bool cfi_ends_stack(const struct cfi *c, uint64_t vaddr, bool is_return);
 
 /*
  * The code that a signal handler returns to, where no FDE has it and its bytes tell (elf_signal.h), and how far into it
- * the instruction at vaddr is; is_return: vaddr is the byte before, which made no call. NULL: it is none.
+ * the instruction at vaddr is; is_return: vaddr is the byte before, which made no call. *ret is NULL: it is none. 0,
+ * -FMT_E_NOMEM.
  */
-const struct signal_code *cfi_signal_code(struct cfi *c, uint64_t vaddr, bool is_return,
-					  uint64_t *ret_offset);
+int cfi_signal_code(struct cfi *c, uint64_t vaddr, bool is_return, const struct signal_code **ret,
+		    uint64_t *ret_offset);
 
 /*
  * The number of the rule for the instruction at vaddr: 1; 0: no FDE has it; or negative: its FDE is

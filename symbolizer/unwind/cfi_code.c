@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "format/bytes/fmt_error.h"
+
 void
 cfi_code_done(struct cfi_code *c)
 {
@@ -64,41 +66,53 @@ piece_of(struct cfi_fdes *f, uint64_t at, struct cfi_code_piece *ret)
 	return 1;
 }
 
-/* NULL: it is in none, or cannot be read. */
-static const struct cfi_code_piece *
-piece_at(struct cfi_code *c, struct cfi_fdes *f, uint64_t at, bool before)
+/* *ret is NULL: it is in none, or cannot be read. 0, -FMT_E_NOMEM. */
+static int
+piece_at(struct cfi_code *c, struct cfi_fdes *f, uint64_t at, bool before,
+	 const struct cfi_code_piece **ret)
 {
-	const struct cfi_code_piece *found = kept(c, at, before);
 	struct cfi_code_piece p;
-	size_t size;
+	size_t size, n;
+	int err;
 
-	if (found || piece_of(f, at, &p) <= 0)
-		return found;
+	*ret = kept(c, at, before);
+	err = *ret ? 0 : piece_of(f, at, &p);
+	if (err <= 0)
+		return err;
 	size = (size_t)(p.end - p.start);
 	p.p = malloc(size);
-	if (!p.p || elf_reader_read(f->reader, p.start, p.p, size) < size) {
+	if (!p.p)
+		return -FMT_E_NOMEM;
+	err = elf_reader_read(f->reader, p.start, p.p, size, &n);
+	if (err || n < size) {
 		free(p.p);
-		return NULL;
+		return err;
 	}
 	if (c->nr == CFI_CODE_PIECES_MAX)
 		cfi_code_done(c);
 	c->last = c->nr;
 	c->v[c->nr] = p;
-	return &c->v[c->nr++];
+	*ret = &c->v[c->nr++];
+	return 0;
 }
 
-struct span
-cfi_code_from(struct cfi_code *c, struct cfi_fdes *f, uint64_t vaddr)
+int
+cfi_code_from(struct cfi_code *c, struct cfi_fdes *f, uint64_t vaddr, struct span *ret)
 {
-	const struct cfi_code_piece *p = piece_at(c, f, vaddr, false);
+	const struct cfi_code_piece *p;
+	int err = piece_at(c, f, vaddr, false, &p);
 
-	return p ? span_of(p->p + (vaddr - p->start), (size_t)(p->end - vaddr)) : span_of(NULL, 0);
+	*ret = err == 0 && p ? span_of(p->p + (vaddr - p->start), (size_t)(p->end - vaddr))
+			     : span_of(NULL, 0);
+	return err;
 }
 
-struct span
-cfi_code_before(struct cfi_code *c, struct cfi_fdes *f, uint64_t vaddr)
+int
+cfi_code_before(struct cfi_code *c, struct cfi_fdes *f, uint64_t vaddr, struct span *ret)
 {
-	const struct cfi_code_piece *p = piece_at(c, f, vaddr - 1, true);
+	const struct cfi_code_piece *p;
+	int err = piece_at(c, f, vaddr - 1, true, &p);
 
-	return p ? span_of(p->p, (size_t)(vaddr - p->start)) : span_of(NULL, 0);
+	*ret = err == 0 && p ? span_of(p->p, (size_t)(vaddr - p->start)) : span_of(NULL, 0);
+	return err;
 }

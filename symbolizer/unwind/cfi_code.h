@@ -28,10 +28,10 @@ size_t cfi_code_bytes(const struct cfi_code *c);
 
 /*
  * From vaddr on, CFI_CODE_NEAR bytes or more, or to the end of the gap that it is in; until the next is asked for. Empty: it
- * is in none, or that cannot be read.
+ * is in none, or that cannot be read. 0, -FMT_E_NOMEM: not now.
  */
-struct span cfi_code_from(struct cfi_code *c, struct cfi_fdes *f, uint64_t vaddr);
+int cfi_code_from(struct cfi_code *c, struct cfi_fdes *f, uint64_t vaddr, struct span *ret);
 /* Likewise from before it up to vaddr, which may be the end of the gap. */
-struct span cfi_code_before(struct cfi_code *c, struct cfi_fdes *f, uint64_t vaddr);
+int cfi_code_before(struct cfi_code *c, struct cfi_fdes *f, uint64_t vaddr, struct span *ret);
 
 #endif

@@ -191,7 +191,11 @@ cfi_fdes_bytes(const struct cfi_fdes *f)
 size_t
 cfi_fdes_section_bytes(const struct cfi_fdes *f)
 {
-	return f->reader ? f->table.section_bytes : f->bytes[0].len + f->bytes[1].len;
+	const size_t about = f->table.section_bytes + ENTRY_BYTES_MAX;
+
+	if (!f->reader)
+		return f->bytes[0].len + f->bytes[1].len;
+	return about < f->section_max ? about : f->section_max;
 }
 
 static const struct cfi_fde_place *
@@ -217,15 +221,15 @@ has(const struct cfi_fde_place *p, uint64_t vaddr)
 
 /* --- of a file that stays open ------------------------------------------------------------- */
 
-/* Has the file another section, which knows of code that the table does not know? */
+/* Has the file a section of that name, which knows of code that the table does not know? */
 static bool
-has_debug_frame(struct elf_object *o)
+has_section(struct elf_object *o, const char *name)
 {
 	struct elf_bytes b;
 	int err;
 
 	elf_bytes_limit(o, 1);
-	err = elf_bytes_of_section(o, ".debug_frame", &b);
+	err = elf_bytes_of_section(o, name, &b);
 	elf_bytes_limit(o, SIZE_MAX);
 	if (err == 0)
 		free(b.p);
@@ -233,68 +237,96 @@ has_debug_frame(struct elf_object *o)
 }
 
 int
-cfi_fdes_open(struct cfi_fdes *f, struct elf_object *o)
+cfi_fdes_open(struct cfi_fdes *f, struct elf_object *o, size_t max, struct elf_budget *budget)
 {
-	int err = has_debug_frame(o) ? -FMT_E_EMPTY : cfi_table_read(o, &f->table);
 	bool is64;
+	int err;
 
+	if (has_section(o, ".debug_frame") || has_section(o, ".gopclntab") ||
+	    has_section(o, ".data.rel.ro.gopclntab"))
+		return -FMT_E_EMPTY;
+	elf_bytes_limit(o, max);
+	err = cfi_table_read(o, &f->table);
+	elf_bytes_limit(o, SIZE_MAX);
 	if (err == 0)
-		err = elf_reader_new(o, &f->reader);
+		err = elf_reader_new(o, budget, &f->reader);
 	if (err == 0)
 		f->cie_bytes = malloc(CFI_FDES_CIE_BYTES);
 	if (err == 0 && !f->cie_bytes)
 		err = -FMT_E_NOMEM;
+	f->section_max = max;
 	(void)elf_object_code_machine(o, &is64);
 	/* Offsets are addresses. */
 	f->cie = f->sections[1] = (struct cfi_section){ .is_eh = true, .narrow = !is64 };
 	return err;
 }
 
-/* The bytes of an entry, with its length; they are read into so many of to, or of *more. False: they cannot be. */
-static bool
+/* The bytes of an entry, with its length; they are read into so many of to, or of *more. As cfi_fdes_look(). */
+static int
 read_entry(const struct cfi_fdes *f, uint64_t vaddr, uint8_t *to, size_t size, uint8_t **more,
 	   struct cfi_section *ret)
 {
-	size_t n = elf_reader_read(f->reader, vaddr, to, size), whole;
+	size_t n, whole;
+	int err = elf_reader_read(f->reader, vaddr, to, size, &n);
 	struct span s = span_of(to, n);
 	uint32_t length;
 
+	if (err)
+		return err;
 	/* 64-bit DWARF, of which the length follows, is in no .eh_frame. */
 	if (!span_u32(&s, &length) || length > ENTRY_BYTES_MAX)
-		return false;
+		return -FMT_E_CORRUPT;
 	whole = sizeof(length) + length;
 	if (whole > n && more) {
-		*more = malloc(whole);
-		to = *more;
-		n = to ? elf_reader_read(f->reader, vaddr, to, whole) : 0;
+		to = *more = malloc(whole);
+		err = to ? elf_reader_read(f->reader, vaddr, to, whole, &n) : -FMT_E_NOMEM;
 	}
+	if (err)
+		return err;
 	if (whole > n)
-		return false;
+		return -FMT_E_CORRUPT;
 	ret->bytes = span_of(to, whole);
 	ret->base = (size_t)vaddr;
-	return true;
+	return 0;
 }
 
-static bool
+static int
 read_cie(struct cfi_fdes *f, uint64_t vaddr)
 {
 	if (f->cie.bytes.len > 0 && f->cie.base == vaddr)
-		return true;
+		return 0;
 	f->cie.bytes.len = 0;
 	return read_entry(f, vaddr, f->cie_bytes, CFI_FDES_CIE_BYTES, NULL, &f->cie);
 }
 
+/* Its file may have been written to since it was looked at before. */
 static bool
-look_in_file(struct cfi_fdes *f, uint64_t vaddr, struct cfi_fde_reading *r)
+is_same(const struct cfi_fde_place *p, const struct cfi_fde *fde)
 {
+	return fde->start == p->start && (p->length == 0 || fde->length == p->length);
+}
+
+static int
+look_in_file(struct cfi_fdes *f, const struct cfi_fde_place *p, struct cfi_fde_reading *r)
+{
+	const uint64_t vaddr = cfi_table_fde(&f->table, p->offset);
 	struct cfi_entry entry;
 	size_t offset = (size_t)vaddr;
+	int err;
 
 	r->section = f->sections[1];
-	return read_entry(f, vaddr, r->bytes, sizeof(r->bytes), &r->more, &r->section) &&
-		cfi_entry_next(&r->section, &offset, &entry) > 0 && !entry.is_cie &&
-		read_cie(f, entry.cie) && cfi_entry_cie(&f->cie, entry.cie, &r->cie) &&
-		cfi_entry_fde(&r->section, &entry, &r->cie, &r->fde);
+	err = read_entry(f, vaddr, r->bytes, sizeof(r->bytes), &r->more, &r->section);
+	if (err)
+		return err;
+	if (cfi_entry_next(&r->section, &offset, &entry) <= 0 || entry.is_cie)
+		return -FMT_E_CORRUPT;
+	err = read_cie(f, entry.cie);
+	if (err)
+		return err;
+	return cfi_entry_cie(&f->cie, entry.cie, &r->cie) &&
+			cfi_entry_fde(&r->section, &entry, &r->cie, &r->fde) && is_same(p, &r->fde)
+		? 0
+		: -FMT_E_CORRUPT;
 }
 
 static bool
@@ -304,24 +336,26 @@ same_entry(const void *owner, uint32_t index, const void *key)
 		((const struct cfi_fde_place *)key)->offset;
 }
 
-/* Its code, if it is code that has bytes, and begins where the table says. */
-static void
+/* Its code, if it is code that has bytes, and begins where the table says. 0, -FMT_E_NOMEM. */
+static int
 learn(struct cfi_fdes *f, struct cfi_fde_place *p)
 {
 	struct cfi_fde_reading r;
 	uint64_t start, end;
+	int err = cfi_fdes_look(f, p, &r);
 
-	if (cfi_fdes_look(f, p, &r) && r.fde.start == p->start && r.fde.length <= UINT32_MAX &&
+	if (err == 0 && r.fde.length <= UINT32_MAX &&
 	    elf_reader_code(f->reader, p->start, &start, &end) && r.fde.length <= end - p->start)
 		p->length = (uint32_t)r.fde.length;
 	cfi_fde_reading_done(&r);
+	p->is_learnt = err != -FMT_E_NOMEM;
+	return p->is_learnt ? 0 : err;
 }
 
 /* Entry i of the table. 1; 0: i is CFI_TABLE_NONE; -FMT_E_NOMEM. */
 static int
 ask(struct cfi_fdes *f, size_t i, struct cfi_fde_place **ret)
 {
-	const size_t before = f->nr;
 	struct cfi_fde_place key = { .offset = (uint32_t)i, .first = CFI_FDE_NEW, .is_eh = true };
 	uint32_t number;
 	int err;
@@ -334,9 +368,9 @@ ask(struct cfi_fdes *f, size_t i, struct cfi_fde_place **ret)
 	if (err)
 		return err;
 	*ret = &f->v[number];
-	if (number == before)
-		learn(f, *ret);
-	return 1;
+	if (!(*ret)->is_learnt)
+		err = learn(f, *ret);
+	return err ? err : 1;
 }
 
 int
@@ -352,14 +386,17 @@ cfi_fdes_gap(struct cfi_fdes *f, uint64_t vaddr, uint64_t *ret_start, uint64_t *
 	err = ask(f, i, &p);
 	if (err < 0 || (err > 0 && has(p, vaddr)))
 		return err < 0 ? err : 0;
-	if (err > 0 && p->start + p->length > start)
+	if (err > 0 && p->start <= vaddr && p->start + p->length > start)
 		start = p->start + p->length;
 	/* CFI_TABLE_NONE + 1 is the first. */
 	next = i + 1 < f->table.nr ? cfi_table_code(&f->table, i + 1) : end;
-	if (next < end && next - start < CFI_GAP_MIN)
-		return 0;
+	if (next > vaddr && next < end) {
+		if (next - start < CFI_GAP_MIN)
+			return 0;
+		end = next;
+	}
 	*ret_start = start;
-	*ret_end = next < end ? next : end;
+	*ret_end = end;
 	return 1;
 }
 
@@ -382,7 +419,7 @@ cfi_fdes_find(struct cfi_fdes *f, uint64_t vaddr, struct cfi_fde_place **ret)
 	return err <= 0 ? err : has(*ret, vaddr);
 }
 
-bool
+int
 cfi_fdes_look(struct cfi_fdes *f, const struct cfi_fde_place *place, struct cfi_fde_reading *ret)
 {
 	struct cfi_entry entry;
@@ -390,11 +427,13 @@ cfi_fdes_look(struct cfi_fdes *f, const struct cfi_fde_place *place, struct cfi_
 
 	ret->more = NULL;
 	if (f->reader)
-		return look_in_file(f, cfi_table_fde(&f->table, place->offset), ret);
+		return look_in_file(f, place, ret);
 	ret->section = f->sections[place->is_eh];
 	return cfi_entry_next(&ret->section, &offset, &entry) > 0 &&
-		cfi_entry_cie(&ret->section, entry.cie, &ret->cie) &&
-		cfi_entry_fde(&ret->section, &entry, &ret->cie, &ret->fde);
+			cfi_entry_cie(&ret->section, entry.cie, &ret->cie) &&
+			cfi_entry_fde(&ret->section, &entry, &ret->cie, &ret->fde)
+		? 0
+		: -FMT_E_CORRUPT;
 }
 
 void

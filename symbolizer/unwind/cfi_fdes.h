@@ -25,8 +25,9 @@ struct cfi_fde_place {
 	uint32_t length; /* 0: nothing is known of it */
 	uint32_t offset; /* of the entry in its section; of a file that stays open: its number in the table */
 	uint32_t first; /* row: the owner's, with nr */
-	uint32_t nr : 31;
+	uint32_t nr : 30;
 	uint32_t is_eh : 1;
+	uint32_t is_learnt : 1; /* of a file that stays open: length is what there is to know */
 };
 #define CFI_FDE_NEW UINT32_MAX /* first, before the owner sets it */
 
@@ -39,6 +40,7 @@ struct cfi_fdes {
 	uint64_t made_start, made_size; /* of code that no file has */
 	struct elf_reader *reader;	/* the file that stays open; NULL: all were read */
 	struct cfi_table table;
+	size_t section_max; /* that .eh_frame is believed to have */
 	struct slots asked;
 	struct cfi_section cie; /* what was read of the last CIE */
 	uint8_t *cie_bytes;	/* CFI_FDES_CIE_BYTES */
@@ -49,8 +51,11 @@ struct cfi_fdes {
  * cfi_new_max().
  */
 int cfi_fdes_read(struct cfi_fdes *f, struct elf_object *o, struct elf_object *debug, size_t max);
-/* Of a file that stays open. As cfi_table_read(); -FMT_E_EMPTY also where .debug_frame has to be read. */
-int cfi_fdes_open(struct cfi_fdes *f, struct elf_object *o);
+/*
+ * Of a file that stays open; its table takes max bytes at most. As cfi_table_read(); -FMT_E_EMPTY also where another
+ * section has to be read: .debug_frame, or Go's .gopclntab.
+ */
+int cfi_fdes_open(struct cfi_fdes *f, struct elf_object *o, size_t max, struct elf_budget *budget);
 /* Of code that no file has; eh_frame is copied. 0, -FMT_E_TOO_BIG, -FMT_E_NOMEM. */
 int cfi_fdes_made(struct cfi_fdes *f, uint64_t start, uint64_t size, const struct span *eh_frame,
 		  uint64_t vaddr, bool narrow);
@@ -75,9 +80,12 @@ struct cfi_fde_reading {
 	uint8_t *more; /* bytes for which these are not enough */
 	uint8_t bytes[256];
 };
-/* False: it is damaged, or could not be read. In either case the reading is to be ended. */
-bool cfi_fdes_look(struct cfi_fdes *f, const struct cfi_fde_place *place,
-		   struct cfi_fde_reading *ret);
+/*
+ * The reading is to be ended in any case. 0, -FMT_E_CORRUPT: it is damaged, is another one by now, or could not be read;
+ * -FMT_E_NOMEM: not now.
+ */
+int cfi_fdes_look(struct cfi_fdes *f, const struct cfi_fde_place *place,
+		  struct cfi_fde_reading *ret);
 void cfi_fde_reading_done(struct cfi_fde_reading *r);
 
 #endif

@@ -64,6 +64,7 @@ cfi_table_read(struct elf_object *o, struct cfi_table *ret)
 	struct cfi_table t = { .v = NULL };
 	struct elf_bytes b;
 	struct span entries;
+	void *less;
 	int err = elf_bytes_of_header(o, &b);
 
 	if (err)
@@ -81,6 +82,9 @@ cfi_table_read(struct elf_object *o, struct cfi_table *ret)
 		cfi_table_done(&t);
 		return -FMT_E_CORRUPT;
 	}
+	/* A header may claim more bytes than its table has. */
+	less = reallocarray(t.v, t.nr, sizeof(*t.v));
+	t.v = less ? less : t.v;
 	t.section_bytes = section_bytes(&t, o);
 	*ret = t;
 	return 0;

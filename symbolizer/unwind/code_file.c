@@ -46,10 +46,11 @@ code_file_read(struct code_file *f, struct elf_object *elf, struct elf_object *d
 }
 
 int
-code_file_open(struct code_file *f, struct elf_object *elf, size_t bytes_max)
+code_file_open(struct code_file *f, struct elf_object *elf, size_t bytes_max,
+	       struct elf_budget *budget)
 {
 	struct cfi *cfi;
-	int err = cfi_open(elf, &cfi);
+	int err = cfi_open(elf, bytes_max, budget, &cfi);
 
 	if (err && err != -FMT_E_NOMEM)
 		return code_file_read(f, elf, NULL, bytes_max);

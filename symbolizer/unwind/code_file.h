@@ -19,10 +19,11 @@ struct code_file {
 int code_file_read(struct code_file *f, struct elf_object *elf, struct elf_object *debug,
 		   size_t bytes_max);
 /*
- * Of an object whose file stays open, with a descriptor of its own: little is read before it is needed. Where that cannot
- * be, as code_file_read().
+ * Of an object whose file stays open, with a descriptor of its own: little is read before it is needed, and that within the
+ * budget (cfi_open()). Where that cannot be, as code_file_read().
  */
-int code_file_open(struct code_file *f, struct elf_object *elf, size_t bytes_max);
+int code_file_open(struct code_file *f, struct elf_object *elf, size_t bytes_max,
+		   struct elf_budget *budget);
 void code_file_done(struct code_file *f);
 
 /* Memory that it takes now: rules are added as they are needed. */

@@ -124,8 +124,9 @@ find_rule(struct unwinder *u, const struct unwind_code *code, bool is_return)
 	if (known->cfi == code->cfi && known->vaddr == code->vaddr && known->is_return == is_return)
 		return known;
 	*known = (struct known_rule){ .vaddr = code->vaddr, .is_return = is_return };
-	known->signal = cfi_signal_code(code->cfi, code->vaddr, is_return, &known->offset);
-	if (!known->signal)
+	known->found =
+		cfi_signal_code(code->cfi, code->vaddr, is_return, &known->signal, &known->offset);
+	if (known->found == 0 && !known->signal)
 		known->found = cfi_find(code->cfi, code->vaddr, &known->rule);
 	if (known->found == -FMT_E_NOMEM)
 		return NULL;

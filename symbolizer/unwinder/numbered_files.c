@@ -45,6 +45,7 @@ struct numbered_files {
 	uint64_t uses; /* so far */
 	uint16_t touched[UNWIND_FILES_MAX];
 	size_t nr_touched;
+	struct elf_budget budget; /* of the walk that goes on */
 };
 
 struct numbered_files *
@@ -270,17 +271,29 @@ numbered_files_code(struct numbered_files *f, uint32_t number, uint64_t offset,
 	return NUMBERED_FOUND;
 }
 
+void
+numbered_files_begin(struct numbered_files *f)
+{
+	f->budget = (struct elf_budget){ .left = NUMBERED_FILES_WALK_MAX };
+}
+
+bool
+numbered_files_refused(const struct numbered_files *f)
+{
+	return f->budget.refused;
+}
+
 static int
-read_once(struct file *file, int held)
+read_once(struct numbered_files *f, struct file *file)
 {
 	struct elf_share share = { .left = NUMBERED_FILES_READ_MAX };
 	struct elf_object *elf = NULL;
-	const int fd = fcntl(held, F_DUPFD_CLOEXEC, 0);
+	const int fd = fcntl(f->held[file->held - 1].fd, F_DUPFD_CLOEXEC, 0);
 	int err = fd >= 0 ? elf_object_open(fd, &elf) : -FMT_E_IO;
 
 	if (err == 0) {
 		elf_object_limit(elf, &share);
-		err = code_file_open(&file->code, elf, NUMBERED_FILES_ONE_MAX);
+		err = code_file_open(&file->code, elf, NUMBERED_FILES_ONE_MAX, &f->budget);
 		elf_object_close(elf);
 	}
 	return err;
@@ -294,10 +307,10 @@ numbered_files_read(struct numbered_files *f, uint32_t number)
 
 	if (file->state != FILE_UNREAD)
 		return;
-	err = read_once(file, f->held[file->held - 1].fd);
+	err = read_once(f, file);
 	if (err == -FMT_E_NOMEM) {
 		numbered_files_drop(f);
-		err = read_once(file, f->held[file->held - 1].fd);
+		err = read_once(f, file);
 	}
 	if (err || !file->code.cfi) {
 		let_go(f, &f->held[file->held - 1]);

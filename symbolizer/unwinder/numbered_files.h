@@ -22,6 +22,9 @@
 /* Of tables, that are read of one file. They are freed when it was read. */
 #define NUMBERED_FILES_READ_MAX (24u << 20)
 
+/* Of all files, that are read during one walk. One that reads nothing but new FDEs takes 1 MiB for 1,000 frames. */
+#define NUMBERED_FILES_WALK_MAX (4u << 20)
+
 struct numbered_files;
 
 /* u forgets what is freed. NULL: out of memory. */
@@ -39,6 +42,10 @@ enum numbered_code {
 	NUMBERED_GONE,	 /* it has to be offered again */
 };
 
+/* Before each walk. */
+void numbered_files_begin(struct numbered_files *f);
+/* Would it have read more than NUMBERED_FILES_WALK_MAX? Then its frames may be wrong. */
+bool numbered_files_refused(const struct numbered_files *f);
 /* What is at an offset of a file. */
 enum numbered_code numbered_files_code(struct numbered_files *f, uint32_t number, uint64_t offset,
 				       struct unwind_code *ret);

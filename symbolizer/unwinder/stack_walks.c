@@ -158,11 +158,14 @@ walk(struct stack_walks *w, const struct unwind_sample *s, const struct unwind_f
 
 	for (unsigned reads = 0;; reads++) {
 		w->unread = w->gone = 0;
+		numbered_files_begin(w->files);
 		stop = unwind(w->u, s, find_code, w, frames, nr);
 		unwind_ring_reads(w->ring, 0);
 		numbered_files_settle(w->files);
 		if (w->gone)
 			return UNWIND_NO_FILE;
+		if (numbered_files_refused(w->files))
+			return UNWIND_BUSY;
 		if (!w->unread)
 			return stop;
 		if (reads == 0)

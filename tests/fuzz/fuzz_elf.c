@@ -46,7 +46,7 @@ compile_all(struct elf_object *o)
 	struct cfi *cfi;
 	uint32_t rule;
 
-	if (cfi_open(o, &cfi) == 0) {
+	if (cfi_open(o, SIZE_MAX, NULL, &cfi) == 0) {
 		for (uint64_t vaddr = 0; vaddr < 65536; vaddr += 61) {
 			(void)cfi_find(cfi, vaddr, &rule);
 			(void)cfi_gap_from(cfi, vaddr);

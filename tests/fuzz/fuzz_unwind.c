@@ -81,7 +81,7 @@ walk_opened(uint8_t *image, size_t size, struct span *s, uint64_t ip)
 	size = frame_image_table(image, size, pairs, n);
 	if (elf_object_open_memory(image, size, &o) != 0)
 		abort();
-	if (cfi_open(o, &cfi) == 0) {
+	if (cfi_open(o, SIZE_MAX, NULL, &cfi) == 0) {
 		for (size_t i = 0; i < n; i++)
 			(void)cfi_find(cfi, (uint64_t)pairs[i][0] + i, &rule);
 		walk(cfi, s, ip);

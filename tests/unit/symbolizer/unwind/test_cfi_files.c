@@ -201,7 +201,7 @@ compare(const char *path, uint64_t least_fdes, bool has_table)
 	FILE *f;
 
 	assert_int_equal(cfi_new(elf, NULL, &o.cfi), 0);
-	assert_int_equal(cfi_open(elf, &o.opened), has_table ? 0 : -FMT_E_EMPTY);
+	assert_int_equal(cfi_open(elf, SIZE_MAX, NULL, &o.opened), has_table ? 0 : -FMT_E_EMPTY);
 	elf_object_close(elf);
 	names = cfi_arch(o.cfi)->link_register ? arm_names : x86_names;
 	f = lab_output("readelf -wNF '%s' 2>/dev/null", path);

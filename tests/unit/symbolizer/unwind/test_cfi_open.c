@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include <cmocka.h>
 
 #include "format/bytes/fmt_error.h"
+#include "symbolizer/object/elf_bytes.h"
 #include "symbolizer/unwind/cfi.h"
 #include "symbolizer/unwind/cfi_code.h"
 #include "tests/lab/elf_lab.h"
@@ -32,7 +34,7 @@ opened(const char *path)
 	struct elf_object *o = elf_lab_open(path);
 	struct cfi *c = NULL;
 
-	assert_int_equal(cfi_open(o, &c), 0);
+	assert_int_equal(cfi_open(o, SIZE_MAX, NULL, &c), 0);
 	elf_object_close(o);
 	return c;
 }
@@ -93,7 +95,7 @@ test_pieces_are_bounded(void **state)
 				 image,
 				 frame_image_table(image, FRAME_IMAGE_HEAD + size, nowhere, 1), &o),
 			 0);
-	assert_int_equal(cfi_open(o, &c), 0);
+	assert_int_equal(cfi_open(o, SIZE_MAX, NULL, &c), 0);
 	elf_object_close(o);
 	for (size_t i = 0; i < 2 * pieces; i++) {
 		const size_t at = i % pieces;
@@ -124,7 +126,7 @@ open_table(const int32_t (*pairs)[2], size_t nr, int byte, uint8_t value, struct
 		image[end + (size_t)byte] = value;
 	assert_int_equal(elf_object_open_memory(image, size, &o), 0);
 	*ret = NULL;
-	err = cfi_open(o, ret);
+	err = cfi_open(o, SIZE_MAX, NULL, ret);
 	elf_object_close(o);
 	return err;
 }
@@ -158,6 +160,130 @@ test_bad_tables(void **state)
 	cfi_free(c);
 }
 
+/* FDEs that are written to after they were looked at, and before their rules are made. */
+static void
+test_rewritten(void **state)
+{
+	const char *path = lab_build("rewritten", source, 0, "-O1 -w -fasynchronous-unwind-tables");
+	struct elf_object *o = elf_lab_open(path);
+	struct cfi *all, *some = opened(path);
+	struct cfi_function f;
+	uint64_t vaddr, offset;
+	const struct elf_segment *s;
+	const uint32_t nothing = 0;
+	struct elf_bytes eh_frame;
+	uint32_t rule;
+	FILE *file;
+
+	assert_int_equal(cfi_new(o, NULL, &all), 0);
+	assert_int_equal(elf_bytes_of_section(o, ".eh_frame", &eh_frame), 0);
+	assert_true(cfi_function(all, 1, &f));
+	vaddr = eh_frame.vaddr + f.offset + 12; /* of its length, behind two words and its start */
+	assert_true(elf_segments_offset(s, elf_object_segments(o, &s), vaddr, false, &offset));
+	/* It is learnt, not compiled. */
+	assert_int_equal(cfi_gap_from(some, f.start).len, 0);
+	file = fopen(path, "r+e");
+	assert_non_null(file);
+	assert_int_equal(fseek(file, (long)offset, SEEK_SET), 0);
+	assert_int_equal(fwrite(&nothing, sizeof(nothing), 1, file), 1);
+	assert_int_equal(fclose(file), 0);
+	assert_int_equal(cfi_find(some, f.start, &rule), -FMT_E_CORRUPT);
+	free(eh_frame.p);
+	elf_object_close(o);
+	cfi_free(all);
+	cfi_free(some);
+}
+
+/*
+ * Code at the end of all addresses, and code at their beginning: an entry of the table that is behind what is asked for.
+ * Pieces are of the gap that the address is in, and have it.
+ */
+static void
+test_wrapped(void **state)
+{
+	static uint8_t image[0x14000];
+	const uint64_t high = UINT64_C(0xfffffffffffff000);
+	const Elf64_Phdr p[3] = {
+		{ .p_type = PT_LOAD,
+		  .p_flags = PF_R | PF_X,
+		  .p_offset = 0x3000,
+		  .p_vaddr = high,
+		  .p_filesz = 0x10000,
+		  .p_memsz = 0x10000 },
+		{ .p_type = PT_LOAD,
+		  .p_flags = PF_R | PF_X,
+		  .p_filesz = 0x10000,
+		  .p_memsz = 0x10000 },
+		{ .p_type = PT_GNU_EH_FRAME, .p_offset = 0x1000, .p_vaddr = 0x1000, .p_filesz = 20 },
+	};
+	/* A CIE with addresses of eight bytes, and the FDE of 0x3000 bytes from high on. */
+	static const uint8_t cie[] = { 20, 0,	 0,  0, 0, 0,	 0, 0, 1,    'z', 'R', 0,
+				       1,  0x78, 16, 1, 0, 0x0c, 7, 8, 0x90, 1,	  0,   0 };
+	const uint32_t fde[2] = { 28, 0x1104 - 0x1064 + 0 };
+	const uint64_t of[2] = { high, 0x3000 };
+	const uint8_t header[12] = { 1, 3, 3, 0x3b, 0, 0, 0, 0, 1 };
+	const int32_t entry[2] = { -0x2000, 0x100 };
+	struct elf_object *o;
+	struct cfi *c;
+
+	frame_image(image, EM_X86_64, NULL, 0);
+	memcpy(image + sizeof(Elf64_Ehdr), p, sizeof(p));
+	memcpy(image + 0x1000, header, sizeof(header));
+	memcpy(image + 0x100c, entry, sizeof(entry));
+	memcpy(image + 0x1064, cie, sizeof(cie));
+	memcpy(image + 0x1100, fde, sizeof(fde));
+	memcpy(image + 0x1108, of, sizeof(of));
+	for (size_t i = 0x1800; i < 0x10000; i++)
+		image[i] = (uint8_t)(i * 7 >> 3);
+	assert_int_equal(elf_object_open_memory(image, sizeof(image), &o), 0);
+	assert_int_equal(cfi_open(o, SIZE_MAX, NULL, &c), 0);
+	elf_object_close(o);
+	for (uint64_t at = 0x1800; at < 0x10000; at += 0x123) {
+		const struct span s = cfi_gap_from(c, at), b = cfi_gap_before(c, at);
+
+		assert_true(s.len > 0 && s.len <= CFI_CODE_PIECE_BYTES + 2 * CFI_CODE_NEAR);
+		assert_true(b.len > 0 && b.len <= CFI_CODE_PIECE_BYTES + 2 * CFI_CODE_NEAR);
+		assert_memory_equal(s.p, image + at, s.len);
+	}
+	cfi_free(c);
+}
+
+/* What is not read for want of budget is read another time. */
+static void
+test_budget(void **state)
+{
+	const char *path = lab_build("budget", source, 0, "-O1 -w -fasynchronous-unwind-tables");
+	struct elf_object *o = elf_lab_open(path);
+	struct elf_budget budget = { .left = 0 };
+	struct cfi *all, *some;
+	struct cfi_function f;
+	uint32_t rule;
+
+	assert_int_equal(cfi_new(o, NULL, &all), 0);
+	assert_int_equal(cfi_open(o, SIZE_MAX, &budget, &some), 0);
+	elf_object_close(o);
+	assert_true(cfi_function(all, 1, &f));
+	for (budget.left = 0; budget.left < 3 * ELF_BUDGET_LEAST; budget.left += ELF_BUDGET_LEAST) {
+		const uint64_t left = budget.left;
+
+		budget.refused = false;
+		assert_int_equal(cfi_find(some, f.start, &rule), -FMT_E_NOMEM);
+		assert_true(budget.refused);
+		budget.left = left;
+	}
+	budget = (struct elf_budget){ .left = 1 << 20 };
+	assert_int_equal(cfi_find(some, f.start, &rule), 1);
+	assert_false(budget.refused);
+	budget.left = 0;
+	assert_int_equal(cfi_find(some, f.start, &rule), 1);
+	assert_int_equal(cfi_gap_from(some, f.end + 4096).len, 0);
+	assert_true(budget.refused);
+	budget.left = 1 << 20;
+	assert_true(cfi_gap_from(some, f.end + 4096).len > 0);
+	cfi_free(all);
+	cfi_free(some);
+}
+
 /* What is gone of a file while it is open has no rules and no code. */
 static void
 test_shortened(void **state)
@@ -182,10 +308,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_gaps),
-		cmocka_unit_test(test_pieces_are_bounded),
-		cmocka_unit_test(test_bad_tables),
-		cmocka_unit_test(test_shortened),
+		cmocka_unit_test(test_gaps),	   cmocka_unit_test(test_pieces_are_bounded),
+		cmocka_unit_test(test_bad_tables), cmocka_unit_test(test_shortened),
+		cmocka_unit_test(test_rewritten),  cmocka_unit_test(test_wrapped),
+		cmocka_unit_test(test_budget),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

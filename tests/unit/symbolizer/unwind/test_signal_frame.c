@@ -117,6 +117,15 @@ test_x86_64(void **state)
 }
 #endif
 
+static const struct signal_code *
+signal_code_of(struct cfi *cfi, uint64_t vaddr, bool is_return, uint64_t *ret_offset)
+{
+	const struct signal_code *code;
+
+	assert_int_equal(cfi_signal_code(cfi, vaddr, is_return, &code, ret_offset), 0);
+	return code;
+}
+
 /*
  * In a file of code that has no call frame information, also over the end of what is looked at at once. opened: which
  * stays open, by a table whose one entry leads nowhere.
@@ -152,18 +161,19 @@ find_all(bool opened)
 		if (opened)
 			all = frame_image_table(image, all, nowhere, 1);
 		assert_int_equal(elf_object_open_memory(image, all, &o), 0);
-		assert_int_equal(opened ? cfi_open(o, &cfi) : cfi_new(o, NULL, &cfi), 0);
+		assert_int_equal(
+			opened ? cfi_open(o, SIZE_MAX, NULL, &cfi) : cfi_new(o, NULL, &cfi), 0);
 		elf_object_close(o);
 		for (size_t i = 0; i < sizeof(at) / sizeof(at[0]); i++) {
 			const uint64_t start = FRAME_IMAGE_CODE + at[i];
 
 			/* A return to its first byte: what is looked up is the byte before. */
-			assert_ptr_equal(cfi_signal_code(cfi, start - 1, true, &offset), code);
+			assert_ptr_equal(signal_code_of(cfi, start - 1, true, &offset), code);
 			assert_int_equal(offset, 0);
-			assert_ptr_equal(cfi_signal_code(cfi, start + 5, false, &offset), code);
+			assert_ptr_equal(signal_code_of(cfi, start + 5, false, &offset), code);
 			assert_int_equal(offset, 5);
-			assert_null(cfi_signal_code(cfi, start + 4, true, &offset));
-			assert_null(cfi_signal_code(cfi, start + code->len, false, &offset));
+			assert_null(signal_code_of(cfi, start + 4, true, &offset));
+			assert_null(signal_code_of(cfi, start + code->len, false, &offset));
 		}
 		cfi_free(cfi);
 	}

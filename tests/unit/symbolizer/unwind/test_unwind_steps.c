@@ -110,7 +110,7 @@ open_map(struct tracee *t, struct map *m)
 		snprintf(f->path, sizeof(f->path), "%s", m->path);
 		assert_int_equal(cfi_new(o, NULL, &f->cfi), 0);
 		/* musl's loader has no table. */
-		if (cfi_open(o, &f->opened) < 0)
+		if (cfi_open(o, SIZE_MAX, NULL, &f->opened) < 0)
 			f->opened = f->cfi;
 		f->nr = elf_object_segments(o, &segments);
 		assert_true(f->nr <= 16);
