@@ -20,7 +20,7 @@
 #define CFI_INITIAL_BYTES_MAX 512
 
 struct cfi_section {
-	struct span bytes; /* whole, or what of it is here */
+	struct span bytes; /* the section, or a part of it */
 	size_t base;	   /* offset in the section of the first of them */
 	uint64_t vaddr;	   /* where the section is loaded */
 	bool is_eh;	   /* .eh_frame, not .debug_frame */
@@ -33,7 +33,7 @@ struct cfi_section {
 struct cfi_entry {
 	size_t offset; /* in the section */
 	bool is_cie;
-	size_t cie;	  /* of an FDE: the offset of its CIE, which may be none */
+	size_t cie;	  /* of an FDE: the offset of its CIE; it may be outside the section */
 	struct span body; /* what follows the id */
 };
 

@@ -16,7 +16,7 @@ struct elf_reader {
 };
 
 int
-elf_reader_new(const struct elf_object *o, struct elf_budget *budget, struct elf_reader **ret)
+elf_reader_open(const struct elf_object *o, struct elf_budget *budget, struct elf_reader **ret)
 {
 	const struct elf_segment *segments;
 	const size_t nr = elf_object_segments(o, &segments);
@@ -44,7 +44,7 @@ elf_reader_new(const struct elf_object *o, struct elf_budget *budget, struct elf
 }
 
 void
-elf_reader_free(struct elf_reader *r)
+elf_reader_close(struct elf_reader *r)
 {
 	if (!r)
 		return;

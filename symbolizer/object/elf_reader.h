@@ -18,8 +18,8 @@ struct elf_budget {
 #define ELF_BUDGET_LEAST 256
 
 /* With a descriptor of its own; the object is not needed after that. budget: NULL: none. 0, -FMT_E_IO, -FMT_E_NOMEM. */
-int elf_reader_new(const struct elf_object *o, struct elf_budget *budget, struct elf_reader **ret);
-void elf_reader_free(struct elf_reader *r);
+int elf_reader_open(const struct elf_object *o, struct elf_budget *budget, struct elf_reader **ret);
+void elf_reader_close(struct elf_reader *r);
 /* Memory that it takes. */
 size_t elf_reader_bytes(const struct elf_reader *r);
 
@@ -31,7 +31,7 @@ int elf_reader_read(const struct elf_reader *r, uint64_t vaddr, void *to, size_t
 /* The segment of code whose bytes in the file have this address. */
 bool elf_reader_code(const struct elf_reader *r, uint64_t vaddr, uint64_t *ret_start,
 		     uint64_t *ret_end);
-/* The file as an object, for a moment. As elf_object_open(). */
+/* The file as an object, which the caller closes. As elf_object_open(). */
 int elf_reader_object(const struct elf_reader *r, struct elf_object **ret);
 
 #endif

@@ -37,7 +37,7 @@ struct cfi {
 	bool is_go;		    /* its code keeps frame pointers, and changes stacks */
 	struct elf_signals signals; /* of which no FDE knows */
 	struct cfi_gaps gaps;
-	struct cfi_code *code; /* of a file that stays open, in place of both, when it is needed */
+	struct cfi_code *code; /* of an open file, in place of both; NULL until it is needed */
 	bool knows_ends;       /* the gaps' ends of such a file have been looked for */
 };
 
@@ -85,8 +85,6 @@ cfi_ends_stack(const struct cfi *c, uint64_t vaddr, bool is_return)
 	return false;
 }
 
-/* --- signal handlers return to --------------------------------------------------------------- */
-
 /* NULL: none, or there is no memory to tell. */
 static struct cfi_fde_place *
 fde_at(struct cfi *c, uint64_t vaddr)
@@ -95,6 +93,8 @@ fde_at(struct cfi *c, uint64_t vaddr)
 
 	return cfi_fdes_find(&c->fdes, vaddr, &f) > 0 ? f : NULL;
 }
+
+/* --- signal handlers return to --------------------------------------------------------------- */
 
 static int
 find_signals(struct cfi *c, struct elf_object *o)
@@ -108,7 +108,7 @@ find_signals(struct cfi *c, struct elf_object *o)
 	return err;
 }
 
-/* Of a file that stays open; NULL: there is no memory, or all of the file was read. */
+/* NULL: there is no memory, or all of the file was read. */
 static struct cfi_code *
 code_of(struct cfi *c)
 {
@@ -133,19 +133,24 @@ signal_code_from(struct cfi *c, uint64_t vaddr, const struct signal_code **ret)
 	return err;
 }
 
+_Static_assert(CFI_CODE_NEAR >= SIGNAL_CODE_BYTES_MAX, "a piece has all of a signal's code");
+
 static int
-look_for_signal(struct cfi *c, uint64_t at, size_t longest, const struct signal_code **ret,
-		uint64_t *ret_offset)
+signal_code_in_gap(struct cfi *c, uint64_t at, size_t longest, const struct signal_code **ret,
+		   uint64_t *ret_offset)
 {
+	const struct signal_code *code;
 	struct cfi_fde_place *f;
 	int err = cfi_fdes_find(&c->fdes, at, &f);
 
-	for (*ret_offset = 0; err == 0 && *ret_offset < longest; ++*ret_offset) {
-		err = signal_code_from(c, at - *ret_offset, ret);
-		if (err == 0 && *ret && *ret_offset < (*ret)->len)
-			return 0;
+	for (uint64_t offset = 0; err == 0 && offset < longest; offset++) {
+		err = signal_code_from(c, at - offset, &code);
+		if (err || !code || offset >= code->len)
+			continue;
+		*ret = code;
+		*ret_offset = offset;
+		return 0;
 	}
-	*ret = NULL;
 	return err < 0 ? err : 0;
 }
 
@@ -158,17 +163,18 @@ cfi_signal_code(struct cfi *c, uint64_t vaddr, bool is_return, const struct sign
 	*ret = NULL;
 	for (size_t i = 0; i < c->signals.nr; i++) {
 		const struct elf_signal *p = &c->signals.at[i];
+		const uint64_t offset = at - p->vaddr;
 
-		*ret_offset = at - p->vaddr;
 		/* Whatever is behind its begin was not called from there. */
-		if (is_return ? *ret_offset == 0 : *ret_offset < p->code->len) {
-			*ret = p->code;
-			return 0;
-		}
+		if (is_return ? offset != 0 : offset >= p->code->len)
+			continue;
+		*ret = p->code;
+		*ret_offset = offset;
+		return 0;
 	}
 	if (!c->fdes.reader)
 		return 0;
-	return look_for_signal(c, at, is_return ? 1 : SIGNAL_CODE_BYTES_MAX, ret, ret_offset);
+	return signal_code_in_gap(c, at, is_return ? 1 : SIGNAL_CODE_BYTES_MAX, ret, ret_offset);
 }
 
 /* --- code without FDEs ----------------------------------------------------------------------- */
@@ -256,7 +262,7 @@ find_ends(struct cfi *c)
 }
 
 bool
-cfi_gap_ends(struct cfi *c, uint64_t vaddr)
+cfi_never_returns(struct cfi *c, uint64_t vaddr)
 {
 	if (c->fdes.reader && !c->knows_ends)
 		find_ends(c);

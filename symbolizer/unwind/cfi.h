@@ -3,11 +3,10 @@
  * cfi: the call frame information of one ELF file: .eh_frame, and .debug_frame for what only that
  * knows (Go). The rows of an FDE are compiled when it is first asked for.
  *
- * Either all FDEs are indexed when it is made (5 ms for the 49,002 of cc1plus with the reading), and it keeps copies of the
- * sections, and of the code of which they do not tell, and nothing else of the file. Or the file stays open, and next to
- * nothing of it is read but what is asked for (0.2 ms): for who cannot wait.
+ * A file is read at once (cfi_new()): all FDEs are indexed, and sections and code without FDEs are copied. Or it stays open
+ * (cfi_open()): FDEs and code are read when a walk asks.
  *
- * No lock: who shares one between threads has to have one.
+ * No lock: threads that share one need one.
  */
 #ifndef SYMBOLIZER_UNWIND_CFI_H
 #define SYMBOLIZER_UNWIND_CFI_H
@@ -30,10 +29,10 @@ int cfi_new(struct elf_object *o, struct elf_object *debug, struct cfi **ret);
 int cfi_new_max(struct elf_object *o, struct elf_object *debug, size_t max, struct cfi **ret);
 
 /*
- * Of an object whose file stays open, which is not needed after that. The table, and what is believed of the section, have
- * max bytes at most. budget (NULL: none) is of what is read later; where that is too little, functions below fail as
- * without memory, and are asked again another time. 0, or as cfi_new(); -FMT_E_EMPTY: the file has no table, or more than
- * that knows, and cfi_new() is what is left. Gaps of the file are told piece by piece.
+ * Of an object whose file stays open; the object is not needed after that. The table, and what is believed of the section,
+ * have max bytes at most. budget (NULL: none) is of what is read later: where it is spent, functions below fail as without
+ * memory, and may be asked again. 0; -FMT_E_EMPTY: there is no table, or another section knows more (.debug_frame, Go);
+ * -FMT_E_CORRUPT: the table is damaged. After these two cfi_new() may succeed. Else as cfi_new().
  */
 int cfi_open(struct elf_object *o, size_t max, struct elf_budget *budget, struct cfi **ret);
 
@@ -48,9 +47,9 @@ int cfi_new_made(const struct cfi_arch *arch, const struct cfi_made *made, struc
 void cfi_free(struct cfi *c);
 
 const struct cfi_arch *cfi_arch(const struct cfi *c);
-/* Memory that it takes, of which only the rows grow. */
+/* Memory that it takes. Rows grow; of an open file so do the FDEs and the code that were read. */
 size_t cfi_bytes(const struct cfi *c);
-/* Frees the copies of code without call frame information, which then is followed by frame pointers alone. */
+/* Frees the copies of code without call frame information, which then is followed by frame pointers alone. An open file has none. */
 void cfi_drop_gaps(struct cfi *c);
 
 /*
@@ -84,14 +83,14 @@ struct cfi_rule cfi_rule(const struct cfi *c, uint32_t number);
 struct span cfi_expression(const struct cfi *c, const struct cfi_place *place);
 
 /*
- * The code of which no FDE tells (x86 alone), from an address to its end; of a file that stays open perhaps less, but 16
- * bytes. Empty: an FDE tells of it, or it is no code. Until the next is asked for.
+ * The code without FDE (x86 alone) from an address to its end; of an open file at least 16 bytes, or all up to the end.
+ * Empty: an FDE covers the address, or it is no code. Valid until the next call.
  */
 struct span cfi_gap_from(struct cfi *c, uint64_t vaddr);
 /* Likewise from its beginning to an address, which may be its end. */
 struct span cfi_gap_before(struct cfi *c, uint64_t vaddr);
 /* Is it a function that ends the thread or the process, and that such code may call? */
-bool cfi_gap_ends(struct cfi *c, uint64_t vaddr);
+bool cfi_never_returns(struct cfi *c, uint64_t vaddr);
 
 /*
  * Is it where an FDE begins that has none before it? Code that calls nothing there and has it as its return address

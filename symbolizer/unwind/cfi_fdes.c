@@ -155,7 +155,6 @@ cfi_fdes_made(struct cfi_fdes *f, uint64_t start, uint64_t size, const struct sp
 		return -FMT_E_NOMEM;
 	memcpy(b->p, eh_frame->p, eh_frame->len);
 	b->len = eh_frame->len;
-	b->vaddr = vaddr;
 	f->made_start = start;
 	f->made_size = size;
 	f->sections[1] = (struct cfi_section){
@@ -174,7 +173,7 @@ cfi_fdes_done(struct cfi_fdes *f)
 	free(f->bytes[1].p);
 	free(f->v);
 	free(f->cie_bytes);
-	elf_reader_free(f->reader);
+	elf_reader_close(f->reader);
 	cfi_table_done(&f->table);
 	slots_done(&f->asked);
 }
@@ -249,7 +248,7 @@ cfi_fdes_open(struct cfi_fdes *f, struct elf_object *o, size_t max, struct elf_b
 	err = cfi_table_read(o, &f->table);
 	elf_bytes_limit(o, SIZE_MAX);
 	if (err == 0)
-		err = elf_reader_new(o, budget, &f->reader);
+		err = elf_reader_open(o, budget, &f->reader);
 	if (err == 0)
 		f->cie_bytes = malloc(CFI_FDES_CIE_BYTES);
 	if (err == 0 && !f->cie_bytes)
@@ -273,7 +272,7 @@ read_entry(const struct cfi_fdes *f, uint64_t vaddr, uint8_t *to, size_t size, u
 
 	if (err)
 		return err;
-	/* 64-bit DWARF, of which the length follows, is in no .eh_frame. */
+	/* An extended length (0xffffffff) is refused as well: compilers write none. */
 	if (!span_u32(&s, &length) || length > ENTRY_BYTES_MAX)
 		return -FMT_E_CORRUPT;
 	whole = sizeof(length) + length;
@@ -388,7 +387,7 @@ cfi_fdes_gap(struct cfi_fdes *f, uint64_t vaddr, uint64_t *ret_start, uint64_t *
 		return err < 0 ? err : 0;
 	if (err > 0 && p->start <= vaddr && p->start + p->length > start)
 		start = p->start + p->length;
-	/* CFI_TABLE_NONE + 1 is the first. */
+	/* Behind CFI_TABLE_NONE is 0. */
 	next = i + 1 < f->table.nr ? cfi_table_code(&f->table, i + 1) : end;
 	if (next > vaddr && next < end) {
 		if (next - start < CFI_GAP_MIN)

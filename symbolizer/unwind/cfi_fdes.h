@@ -4,8 +4,6 @@
  * (Go). Either all of them are read at once and the file is not needed after that; or the file stays open, and those that
  * are asked for are found by the table of .eh_frame_hdr. Such a table may have less than all, or be wrong: it leads to
  * FDEs, and what these say themselves is believed.
- *
- * Measured: libLLVM's 94,000 FDEs are indexed in 12 ms, and its .eh_frame has 5 MB; its table is read in 0.3 ms.
  */
 #ifndef SYMBOLIZER_UNWIND_CFI_FDES_H
 #define SYMBOLIZER_UNWIND_CFI_FDES_H
@@ -67,8 +65,8 @@ size_t cfi_fdes_section_bytes(const struct cfi_fdes *f);
 /* The one whose code has an address; it is valid until the next is asked for. 1, 0: there is none, -FMT_E_NOMEM. */
 int cfi_fdes_find(struct cfi_fdes *f, uint64_t vaddr, struct cfi_fde_place **ret);
 /*
- * Of a file that stays open: the code without FDE that an address is in. 1, 0: it has one, is no code, or padding between
- * functions; -FMT_E_NOMEM.
+ * Of a file that stays open: the code without FDE around an address. 1; 0: an FDE covers it, it is no code, or it is padding
+ * between functions; -FMT_E_NOMEM.
  */
 int cfi_fdes_gap(struct cfi_fdes *f, uint64_t vaddr, uint64_t *ret_start, uint64_t *ret_end);
 

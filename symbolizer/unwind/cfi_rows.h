@@ -31,7 +31,7 @@ enum cfi_how {
 struct cfi_place {
 	uint8_t target; /* DWARF register; of the CFA, which comes first: CFI_SIGNAL_FRAME or 0 */
 	uint8_t how;	/* enum cfi_how */
-	uint8_t reg;
+	uint8_t reg;	/* of CFI_REGISTER */
 	uint8_t size;	/* bytes of the expression */
 	int32_t offset; /* of an expression: its number */
 };
@@ -78,7 +78,7 @@ size_t cfi_rows_bytes(const struct cfi_rows *rows);
 /*
  * Appends the rows of an FDE, whose code is less than 4 GiB long; the first has pc 0. 0,
  * -FMT_E_CORRUPT (instructions that make no sense; nothing was appended), -FMT_E_UNSUPPORTED (those
- * of other machines), -FMT_E_TOO_BIG (too many rows or rules), -FMT_E_NOMEM.
+ * of other machines), -FMT_E_TOO_BIG (too many rows, rules or expressions), -FMT_E_NOMEM.
  */
 int cfi_rows_add(struct cfi_rows *rows, const struct cfi_arch *arch, const struct cfi_section *s,
 		 const struct cfi_cie *cie, const struct cfi_fde *fde);

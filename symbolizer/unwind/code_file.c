@@ -6,13 +6,16 @@
 
 #include "format/bytes/fmt_error.h"
 
-/* cfi is the file's from here on, or freed. */
+/* What became of making cfi, which is the file's from here on, or freed. */
 static int
-take(struct code_file *f, struct elf_object *elf, struct cfi *cfi, size_t bytes_max)
+take(struct code_file *f, struct elf_object *elf, int err, struct cfi *cfi, size_t bytes_max)
 {
 	const struct elf_segment *segments;
 	const size_t nr = elf_object_segments(elf, &segments);
 
+	*f = (struct code_file){ .cfi = NULL };
+	if (err)
+		return err == -FMT_E_NOMEM ? err : 0;
 	/* Large files have code that nothing runs (the copy that BOLT leaves) or data between functions. */
 	if (cfi_bytes(cfi) > bytes_max)
 		cfi_drop_gaps(cfi);
@@ -36,26 +39,22 @@ int
 code_file_read(struct code_file *f, struct elf_object *elf, struct elf_object *debug,
 	       size_t bytes_max)
 {
-	struct cfi *cfi;
-	int err = cfi_new_max(elf, debug, bytes_max, &cfi);
+	struct cfi *cfi = NULL;
+	const int err = cfi_new_max(elf, debug, bytes_max, &cfi);
 
-	*f = (struct code_file){ .cfi = NULL };
-	if (err)
-		return err == -FMT_E_NOMEM ? err : 0;
-	return take(f, elf, cfi, bytes_max);
+	return take(f, elf, err, cfi, bytes_max);
 }
 
 int
 code_file_open(struct code_file *f, struct elf_object *elf, size_t bytes_max,
 	       struct elf_budget *budget)
 {
-	struct cfi *cfi;
+	struct cfi *cfi = NULL;
 	int err = cfi_open(elf, bytes_max, budget, &cfi);
 
 	if (err && err != -FMT_E_NOMEM)
-		return code_file_read(f, elf, NULL, bytes_max);
-	*f = (struct code_file){ .cfi = NULL };
-	return err ? err : take(f, elf, cfi, bytes_max);
+		err = cfi_new_max(elf, NULL, bytes_max, &cfi);
+	return take(f, elf, err, cfi, bytes_max);
 }
 
 void

@@ -26,7 +26,7 @@ int code_file_open(struct code_file *f, struct elf_object *elf, size_t bytes_max
 		   struct elf_budget *budget);
 void code_file_done(struct code_file *f);
 
-/* Memory that it takes now: rules are added as they are needed. */
+/* Memory that it takes now; it grows as walks ask. */
 size_t code_file_bytes(const struct code_file *f);
 /* What is at an offset of the file. */
 struct unwind_code code_file_at(const struct code_file *f, uint64_t offset);

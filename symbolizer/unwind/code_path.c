@@ -177,7 +177,7 @@ gives_result(const struct paths *p)
 static bool
 is_end(const struct paths *p, const struct x86_code *c)
 {
-	return c->kind == X86_CALL && c->is_direct && cfi_gap_ends(p->q->cfi, c->target);
+	return c->kind == X86_CALL && c->is_direct && cfi_never_returns(p->q->cfi, c->target);
 }
 
 /* exit(main()), or a hlt after the call that does not return: nothing of this frame is for a caller. */

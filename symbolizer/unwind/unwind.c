@@ -113,7 +113,7 @@ unwind_sample_of(const struct cfi_arch *arch, const struct perf_sample *s,
 
 /*
  * What cfi_signal_code() and cfi_find() say, which take several searches; most addresses come again and again. NULL: there
- * is no memory.
+ * is no memory. Valid until the next call.
  */
 static const struct known_rule *
 find_rule(struct unwinder *u, const struct unwind_code *code, bool is_return)
@@ -143,7 +143,7 @@ is_code(struct walk *w, uint64_t ra)
 	return ra != 0 && w->find(w->arg, ra - 1, &code);
 }
 
-/* What a call left: of code that has rules, or whose bytes before it are a call. */
+/* Is it a return address? Its code has rules, a signal handler returns to it, or the bytes before it are a call. */
 static bool
 is_return_address(void *arg, uint64_t ra)
 {
@@ -157,11 +157,11 @@ is_return_address(void *arg, uint64_t ra)
 		return false;
 	if (!code.cfi || cfi_arch(code.cfi) != w->arch)
 		return true;
-	before = cfi_gap_before(code.cfi, code.vaddr + 1);
-	if (before.len > 0)
-		return x86_code_ends_with_call(before);
 	known = find_rule(w->u, &code, true);
-	return !known || known->signal || known->found != 0;
+	if (!known || known->signal || known->found != 0)
+		return true;
+	before = cfi_gap_before(code.cfi, code.vaddr + 1);
+	return before.len > 0 && x86_code_ends_with_call(before);
 }
 
 /* --- by rule ----------------------------------------------------------------------------- */

@@ -3,7 +3,8 @@
  * numbered_files: the files that the recorder has offered and numbered, and the call frame information of those that
  * were needed. Of descriptors and of memory there is a bound, above which what was not used for longest goes.
  *
- * A file is read between two walks and never in one: so no walk meets call frame information that is gone. What was read
+ * A file is opened and freed between two walks: so no walk meets call frame information that is gone. Walks read FDEs and
+ * code of open files. What was read
  * is kept no longer than its descriptor: as long as that is open, no other file gets its inode, nor its file system's
  * number.
  *

@@ -539,7 +539,7 @@ def switching(args, spoor, perf):
     path = os.path.join(args.directory, 'switches')
     ours = [spoor, 'record', '-a', '-e', 'dummy', '-o', path]
     commands = {'nothing': None, '--off-cpu': [*ours, '--off-cpu'],
-                '--off-cpu=freq=1000': [*ours, '--off-cpu=freq=1000'],
+                '--off-cpu=freq=1000': [*ours, '--fp', '--off-cpu=freq=1000'],
                 'perf, the same events': [perf, 'record', '-a', '-g', '-e', 'context-switches', '-c', '1',
                                           '--switch-events', '-o', path]}
     runs = {name: [] for name in commands}

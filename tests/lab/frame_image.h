@@ -55,8 +55,7 @@ frame_image(uint8_t *to, uint16_t machine, const void *eh_frame, size_t n)
 }
 
 /*
- * Puts a table behind an image of so many bytes, and lets .eh_frame_hdr be that: of nr pairs, a code offset and that of an
- * FDE, both in the file's addresses. to has room for frame_image_table_bytes() more; returns how many all are.
+ * Appends a .eh_frame_hdr with a table of nr pairs to an image of so many bytes: address of code, address of its FDE. to has room for frame_image_table_bytes() more; returns how many all are.
  */
 static inline size_t
 frame_image_table_bytes(size_t nr)

@@ -161,7 +161,7 @@ is "$("$SPOOR" report --json --event page-faults -i p.data | jq '[.rows[].period
 # --- whole CPUs, inheritance, threads ------------------------------------------------------------------
 
 rm -f x.spoor
-# Where the size of stacks' copies changes, events are opened anew, and each has a READ.
+# By frame pointers: else events are opened anew when the size of copies changes, and each one closed has a READ of its own.
 exits 0 "a group on all CPUs" "$SPOOR" record -a --fp -F 999 -e '{cpu-clock,page-faults}:S' -o x.spoor -- "$FIXTURES/faults" $FAULTS
 is "$("$SPOOR" info --json x.spoor | jq '.records.READ')" "$(nproc)" "one READ a CPU has the whole group"
 ok "whole CPUs fault at least as often" test "$(count_of page-faults)" -ge $FAULTS

@@ -2,7 +2,7 @@
 /*
  * Every row of every FDE of real files, read at once and, where there is a table, as they are asked for, against what
  * readelf makes of them. CFI_FILES: the paths
- * of others, with blanks between them, in place of those.
+ * of others, with blanks between them, in place of those; CFI_TABLE: these have a table.
  */
 #include <inttypes.h>
 #include <setjmp.h>
