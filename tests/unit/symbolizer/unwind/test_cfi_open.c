@@ -171,6 +171,7 @@ test_rewritten(void **state)
 	uint64_t vaddr, offset;
 	const struct elf_segment *s;
 	const uint32_t nothing = 0;
+	size_t nr;
 	struct elf_bytes eh_frame;
 	uint32_t rule;
 	FILE *file;
@@ -179,7 +180,8 @@ test_rewritten(void **state)
 	assert_int_equal(elf_bytes_of_section(o, ".eh_frame", &eh_frame), 0);
 	assert_true(cfi_function(all, 1, &f));
 	vaddr = eh_frame.vaddr + f.offset + 12; /* of its length, behind two words and its start */
-	assert_true(elf_segments_offset(s, elf_object_segments(o, &s), vaddr, false, &offset));
+	nr = elf_object_segments(o, &s);
+	assert_true(elf_segments_offset(s, nr, vaddr, false, &offset));
 	/* It is learnt, not compiled. */
 	assert_int_equal(cfi_gap_from(some, f.start).len, 0);
 	file = fopen(path, "r+e");
