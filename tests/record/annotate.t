@@ -113,7 +113,7 @@ like "$(cat text)" "^ +[0-9.]+% +[0-9a-f]+  imull|^ +[0-9a-f]+  imull" "instruct
 for width in 80 70; do
 	script -qec "stty cols $width; NO_COLOR=1 \"\$SPOOR\" --no-pager annotate -i c.spoor work 2>/dev/null" /dev/null </dev/null 2>&1 | tr -d '\r' >screen
 	is "$(awk -v width=$width 'length($0) > width' screen)" "" "$width columns: no row is longer"
-	is "$(awk -v line="c.c:$hot " '/Source:Line .* Source$/ { at = match($0, /Source$/) }
+	is "$(awk -v line="c.c:$hot " '/^# Percent +Samples .* Source$/ { at = match($0, /Source$/) }
 		index($0, line) && / turn/ { print index($0, "x = x * 2654435761") - at; exit }' screen)" 0 "... the source begins in its column"
 	like "$(grep "^ *:$hot " screen | head -n 1)" 'x = x \* 2654435761u \^ x >> 7; /\* hot \*/$' "... and is whole at the instructions"
 done
