@@ -23,7 +23,8 @@ enum session_target {
 
 enum session_call_graph {
 	SESSION_CALL_GRAPH_NONE,
-	SESSION_CALL_GRAPH_DEFAULT, /* AUTO of events with a frequency; FP of others, which may come at any rate, and with overwrite or user_regs */
+	/* AUTO of events with a frequency; FP of others, which may come at any rate, and with overwrite or user_regs. */
+	SESSION_CALL_GRAPH_DEFAULT,
 	SESSION_CALL_GRAPH_FP,
 	SESSION_CALL_GRAPH_AUTO,  /* registers and stack are copied, unwound, and not recorded */
 	SESSION_CALL_GRAPH_DWARF, /* registers and a piece of the stack with each sample */

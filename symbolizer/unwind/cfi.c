@@ -221,10 +221,17 @@ find_gaps(struct cfi *c, struct elf_object *o)
 	return err;
 }
 
+/* Whose instructions can be followed. */
+static struct cfi_code *
+x86_code_of(struct cfi *c)
+{
+	return is_x86(c) ? code_of(c) : NULL;
+}
+
 struct span
 cfi_gap_from(struct cfi *c, uint64_t vaddr)
 {
-	struct cfi_code *code = is_x86(c) ? code_of(c) : NULL;
+	struct cfi_code *code = x86_code_of(c);
 	struct span s;
 
 	if (!code)
@@ -236,7 +243,7 @@ cfi_gap_from(struct cfi *c, uint64_t vaddr)
 struct span
 cfi_gap_before(struct cfi *c, uint64_t vaddr)
 {
-	struct cfi_code *code = is_x86(c) ? code_of(c) : NULL;
+	struct cfi_code *code = x86_code_of(c);
 	struct span s;
 
 	if (!code)

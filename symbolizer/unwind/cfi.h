@@ -87,7 +87,7 @@ struct span cfi_expression(const struct cfi *c, const struct cfi_place *place);
  * Empty: an FDE covers the address, or it is no code. Valid until the next call.
  */
 struct span cfi_gap_from(struct cfi *c, uint64_t vaddr);
-/* Likewise from its beginning to an address, which may be its end. */
+/* Likewise the code before an address, which may be the end of the code without FDE. */
 struct span cfi_gap_before(struct cfi *c, uint64_t vaddr);
 /* Is it a function that ends the thread or the process, and that such code may call? */
 bool cfi_never_returns(struct cfi *c, uint64_t vaddr);

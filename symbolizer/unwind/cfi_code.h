@@ -9,7 +9,7 @@
 #include "symbolizer/unwind/cfi_fdes.h"
 
 #define CFI_CODE_PIECE_BYTES (16u << 10)
-#define CFI_CODE_PIECES_MAX 64 /* of one file; when there are so many, all are forgotten */
+#define CFI_CODE_PIECES_MAX 64 /* of one file; one more frees all of these */
 #define CFI_CODE_NEAR                                                                              \
 	16 /* bytes that there are of the gap on either side of an address, if it has them */
 
@@ -31,7 +31,7 @@ size_t cfi_code_bytes(const struct cfi_code *c);
  * is in none, or that cannot be read. 0, -FMT_E_NOMEM: not now.
  */
 int cfi_code_from(struct cfi_code *c, struct cfi_fdes *f, uint64_t vaddr, struct span *ret);
-/* Likewise from before it up to vaddr, which may be the end of the gap. */
+/* Likewise the bytes before vaddr, which may be the end of the gap. */
 int cfi_code_before(struct cfi_code *c, struct cfi_fdes *f, uint64_t vaddr, struct span *ret);
 
 #endif

@@ -14,7 +14,8 @@
 
 struct indexing {
 	struct cfi_fdes *f;
-	struct elf_object *o; /* NULL: code that no file has */
+	struct elf_object *o; /* NULL: code that no file has, */
+	uint64_t start, size; /* which is here */
 	bool is_eh;
 	size_t max; /* FDEs that the index may have */
 };
@@ -22,12 +23,9 @@ struct indexing {
 static bool
 is_code(const struct indexing *i, uint64_t start, uint64_t length)
 {
-	const struct cfi_fdes *f = i->f;
-
 	if (i->o)
 		return elf_cfi_is_code(i->o, start, length);
-	return start - f->made_start < f->made_size &&
-		length <= f->made_size - (start - f->made_start);
+	return start - i->start < i->size && length <= i->size - (start - i->start);
 }
 
 /*
@@ -57,16 +55,21 @@ index_add(void *arg, const struct cfi_entry *entry, const struct cfi_cie *cie,
 	return err;
 }
 
-static int
-index_section(struct cfi_fdes *f, struct elf_object *o, bool is_eh, size_t max)
+static size_t
+bytes_read(const struct cfi_fdes *f)
 {
-	const size_t sections = f->bytes[0].len + f->bytes[1].len;
-	struct indexing i = { .f = f, .o = o, .is_eh = is_eh };
+	return f->bytes[0].len + f->bytes[1].len;
+}
+
+static int
+index_section(struct indexing i, size_t max)
+{
+	const size_t sections = bytes_read(i.f);
 
 	if (sections > max)
 		return -FMT_E_TOO_BIG;
-	i.max = (max - sections) / sizeof(*f->v);
-	return cfi_entry_each(&f->sections[is_eh], index_add, &i);
+	i.max = (max - sections) / sizeof(*i.f->v);
+	return cfi_entry_each(&i.f->sections[i.is_eh], index_add, &i);
 }
 
 /* Of two that begin at one address .eh_frame's is the first: it is what the program itself uses. */
@@ -116,7 +119,7 @@ read_section(struct cfi_fdes *f, struct elf_object *o, struct elf_object *debug,
 
 	if (err)
 		return err == -FMT_E_EMPTY ? 0 : err;
-	return index_section(f, o, is_eh, max);
+	return index_section((struct indexing){ .f = f, .o = o, .is_eh = is_eh }, max);
 }
 
 /* Of both files, while their sections are read. */
@@ -155,12 +158,11 @@ cfi_fdes_made(struct cfi_fdes *f, uint64_t start, uint64_t size, const struct sp
 		return -FMT_E_NOMEM;
 	memcpy(b->p, eh_frame->p, eh_frame->len);
 	b->len = eh_frame->len;
-	f->made_start = start;
-	f->made_size = size;
 	f->sections[1] = (struct cfi_section){
 		.bytes = span_of(b->p, b->len), .vaddr = vaddr, .is_eh = true, .narrow = narrow
 	};
-	err = index_section(f, NULL, true, SIZE_MAX);
+	err = index_section(
+		(struct indexing){ .f = f, .start = start, .size = size, .is_eh = true }, SIZE_MAX);
 	if (err == 0)
 		index_sort(f);
 	return err;
@@ -181,8 +183,7 @@ cfi_fdes_done(struct cfi_fdes *f)
 size_t
 cfi_fdes_bytes(const struct cfi_fdes *f)
 {
-	return f->bytes[0].len + f->bytes[1].len + f->cap * sizeof(*f->v) +
-		f->table.nr * sizeof(*f->table.v) +
+	return bytes_read(f) + f->cap * sizeof(*f->v) + f->table.nr * sizeof(*f->table.v) +
 		(f->asked.v ? (f->asked.mask + 1) * sizeof(*f->asked.v) : 0) +
 		(f->reader ? elf_reader_bytes(f->reader) + CFI_FDES_CIE_BYTES : 0);
 }
@@ -193,7 +194,7 @@ cfi_fdes_section_bytes(const struct cfi_fdes *f)
 	const size_t about = f->table.section_bytes + ENTRY_BYTES_MAX;
 
 	if (!f->reader)
-		return f->bytes[0].len + f->bytes[1].len;
+		return bytes_read(f);
 	return about < f->section_max ? about : f->section_max;
 }
 

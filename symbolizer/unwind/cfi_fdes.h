@@ -35,8 +35,7 @@ struct cfi_fdes {
 	size_t nr, cap;
 	struct elf_bytes bytes[2]; /* by is_eh */
 	struct cfi_section sections[2];
-	uint64_t made_start, made_size; /* of code that no file has */
-	struct elf_reader *reader;	/* the file that stays open; NULL: all were read */
+	struct elf_reader *reader; /* the file that stays open; NULL: all were read */
 	struct cfi_table table;
 	size_t section_max; /* that .eh_frame is believed to have */
 	struct slots asked;

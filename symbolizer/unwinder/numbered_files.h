@@ -18,7 +18,7 @@
 
 #define NUMBERED_FILES_DESCRIPTORS_MAX 1024
 #define NUMBERED_FILES_BYTES_MAX (24u << 20)
-/* Of one file: the bytes_max of code_file_open(). */
+/* Call frame information of one file may take so much (code_file_open()). */
 #define NUMBERED_FILES_ONE_MAX (NUMBERED_FILES_BYTES_MAX / 2)
 /* Of tables, that are read of one file. They are freed when it was read. */
 #define NUMBERED_FILES_READ_MAX (24u << 20)
