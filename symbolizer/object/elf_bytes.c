@@ -108,23 +108,42 @@ read_section(struct elf_object *o, const GElf_Shdr *shdr, bool is_zdebug, struct
 	return err;
 }
 
-int
-elf_bytes_of_section(struct elf_object *o, const char *name, struct elf_bytes *ret)
+/* The first section of that name that has bytes in the file. */
+static bool
+find_section(struct elf_object *o, const char *name, GElf_Shdr *ret, bool *ret_is_zdebug)
 {
 	for (size_t i = 1; i < o->nr_sections; i++) {
 		const char *here;
-		GElf_Shdr shdr;
 		Elf_Scn *scn;
-		bool is_zdebug;
 
-		if (!elf_section(o, i, &scn, &shdr) || shdr.sh_type == SHT_NOBITS)
+		if (!elf_section(o, i, &scn, ret) || ret->sh_type == SHT_NOBITS)
 			continue;
-		here = elf_section_name(o, &shdr);
-		is_zdebug = strncmp(here, ".z", 2) == 0 && strcmp(here + 2, name + 1) == 0;
-		if (is_zdebug || strcmp(here, name) == 0)
-			return read_section(o, &shdr, is_zdebug, ret);
+		here = elf_section_name(o, ret);
+		*ret_is_zdebug = strncmp(here, ".z", 2) == 0 && strcmp(here + 2, name + 1) == 0;
+		if (*ret_is_zdebug || strcmp(here, name) == 0)
+			return true;
 	}
-	return -FMT_E_EMPTY;
+	return false;
+}
+
+int
+elf_bytes_of_section(struct elf_object *o, const char *name, struct elf_bytes *ret)
+{
+	GElf_Shdr shdr;
+	bool is_zdebug;
+
+	if (!find_section(o, name, &shdr, &is_zdebug))
+		return -FMT_E_EMPTY;
+	return read_section(o, &shdr, is_zdebug, ret);
+}
+
+bool
+elf_bytes_has_section(struct elf_object *o, const char *name)
+{
+	GElf_Shdr shdr;
+	bool is_zdebug;
+
+	return find_section(o, name, &shdr, &is_zdebug) && shdr.sh_size > 0;
 }
 
 int

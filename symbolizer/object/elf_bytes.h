@@ -31,6 +31,9 @@ uint64_t elf_bytes_made(const struct elf_object *o);
  */
 int elf_bytes_of_section(struct elf_object *o, const char *name, struct elf_bytes *ret);
 
+/* Is there such a section? Nothing of it is read. */
+bool elf_bytes_has_section(struct elf_object *o, const char *name);
+
 /* What PT_GNU_EH_FRAME names (.eh_frame_hdr); likewise. */
 int elf_bytes_of_header(struct elf_object *o, struct elf_bytes *ret);
 

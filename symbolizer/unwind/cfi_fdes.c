@@ -221,29 +221,15 @@ has(const struct cfi_fde_place *p, uint64_t vaddr)
 
 /* --- of a file that stays open ------------------------------------------------------------- */
 
-/* Has the file a section of that name, which knows of code that the table does not know? */
-static bool
-has_section(struct elf_object *o, const char *name)
-{
-	struct elf_bytes b;
-	int err;
-
-	elf_bytes_limit(o, 1);
-	err = elf_bytes_of_section(o, name, &b);
-	elf_bytes_limit(o, SIZE_MAX);
-	if (err == 0)
-		free(b.p);
-	return err != -FMT_E_EMPTY;
-}
-
 int
 cfi_fdes_open(struct cfi_fdes *f, struct elf_object *o, size_t max, struct elf_budget *budget)
 {
 	bool is64;
 	int err;
 
-	if (has_section(o, ".debug_frame") || has_section(o, ".gopclntab") ||
-	    has_section(o, ".data.rel.ro.gopclntab"))
+	/* They know of code that the table does not know. */
+	if (elf_bytes_has_section(o, ".debug_frame") || elf_bytes_has_section(o, ".gopclntab") ||
+	    elf_bytes_has_section(o, ".data.rel.ro.gopclntab"))
 		return -FMT_E_EMPTY;
 	elf_bytes_limit(o, max);
 	err = cfi_table_read(o, &f->table);
